@@ -39,6 +39,7 @@ mod render;
 mod simulate;
 mod sort;
 mod topology;
+mod view;
 mod volume;
 
 use clap::Subcommand;
@@ -62,6 +63,7 @@ use self::render::RenderArguments;
 use self::simulate::SimulateArguments;
 use self::sort::SortArguments;
 use self::topology::TopologyArguments;
+use self::view::ViewCommandArguments;
 use self::volume::VolumeCommandArguments;
 use crate::arguments::{
     MailboxOptions, Options, Running, TaskAndMailboxOptions, TaskOptions, WorkOptions,
@@ -81,6 +83,9 @@ pub(crate) enum Command {
     /// Render surfaces of equal value in a volume
     #[command(after_help = isosurface::EXAMPLES)]
     Isosurface(Running<IsosurfaceArguments, TaskOptions>),
+    /// Show a volume or a mesh in a browser, where it can be turned and changed
+    #[command(after_help = view::EXAMPLES)]
+    View(Running<ViewCommandArguments, TaskOptions>),
     /// Describe a mesh, a volume or a matrix: format, size, range and histogram
     #[command(after_help = info::EXAMPLES)]
     Info(Running<InfoArguments, TaskOptions>),
@@ -161,6 +166,7 @@ impl<'call> Entry<'call> {
             Command::Render(it) => Self::with_workers("render", it, render::run),
             Command::Volume(it) => Self::with_workers("volume", it, volume::run),
             Command::Isosurface(it) => Self::with_workers("isosurface", it, isosurface::run),
+            Command::View(it) => Self::with_workers("view", it, view::run),
             Command::Info(it) => Self::with_workers("info", it, info::run),
             Command::Kdtree(it) => Self::with_workers("kdtree", it, kdtree::run),
             Command::Sort(it) => Self::with_workers("sort", it, sort::run),
@@ -281,6 +287,7 @@ mod tests {
             "render --scene knot -o a.png",
             "volume a.nrrd -o a.png",
             "isosurface a.nrrd --iso 1 -o a.png",
+            "view a.nrrd",
             "info a.ply",
             "kdtree a.ply",
             "sort 9",

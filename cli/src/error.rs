@@ -43,6 +43,14 @@ pub(crate) enum CliError {
         /// The error of the system.
         source: io::Error,
     },
+    /// The page of a view cannot be served.
+    #[error("port {port}: {source}; expected a free port of this machine")]
+    Listen {
+        /// The port; 0 for any free one.
+        port: u16,
+        /// The error of the system.
+        source: io::Error,
+    },
     /// An output path that is a directory.
     #[error("{}: found a directory; expected a file to write", path.display())]
     OutputIsDirectory {

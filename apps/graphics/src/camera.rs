@@ -328,7 +328,8 @@ pub enum Setting {
 
 impl View {
     /// Returns the requested direction that points up.
-    pub(crate) fn up(&self) -> Vec3 {
+    #[must_use]
+    pub fn up(&self) -> Vec3 {
         self.up.or(self.up_default).unwrap_or(Vec3::Y)
     }
 

@@ -9,6 +9,7 @@
 use std::io::{self, Cursor, Write};
 use std::path::{Path, PathBuf};
 
+use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
 use raddle_trace::whole_file::{self, WholeFile};
@@ -265,6 +266,25 @@ impl Picture {
         }
     }
 
+    /// Encodes the picture as JPEG, with a quality from 1 to 100.
+    ///
+    /// # Errors
+    /// As for [`encode`](Self::encode).
+    pub fn jpeg(&self, quality: u8) -> Result<Vec<u8>, PictureProblem> {
+        let mut bytes = Vec::new();
+        let quantised = self.quantised()?;
+        reserve(&mut bytes, quantised.len() as u64)?;
+        JpegEncoder::new_with_quality(&mut bytes, quality.clamp(1, 100))
+            .write_image(
+                quantised.as_flattened(),
+                self.width,
+                self.height,
+                ExtendedColorType::Rgb8,
+            )
+            .map_err(|error| self.encode_error(error))?;
+        Ok(bytes)
+    }
+
     fn encode_error(&self, reason: impl ToString) -> PictureProblem {
         PictureProblem::Encode {
             width: self.width,
@@ -328,11 +348,15 @@ impl Picture {
         let width = self.width.max(1) as usize;
         let mut quantised = Vec::new();
         reserve(&mut quantised, self.pixels.len() as u64)?;
-        let pixels = self.pixels.iter().enumerate().map(|(index, pixel)| {
-            let threshold = dither(index % width, index / width);
-            pixel.map(|channel| (srgb(channel) * 255.0 + threshold) as u8)
+        quantised.resize(self.pixels.len(), [0; 3]);
+        let mut rows: Vec<_> = quantised.chunks_mut(width).collect();
+        raddle::for_each_mut(&mut rows, |y, row| {
+            let pixels = &self.pixels[y * width..];
+            for (x, (to, pixel)) in row.iter_mut().zip(pixels).enumerate() {
+                let threshold = dither(x, y);
+                *to = pixel.map(|channel| (srgb(channel) * 255.0 + threshold) as u8);
+            }
         });
-        quantised.extend(pixels);
         Ok(quantised)
     }
 }

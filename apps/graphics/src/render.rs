@@ -6,11 +6,13 @@
 //! position. So the picture does not depend on the number of workers or the size of the tiles, to
 //! the last bit.
 
-use std::ops::AddAssign;
+use std::ops::{AddAssign, ControlFlow};
 use std::time::{Duration, Instant};
 
 use glam::Vec3;
+use raddle_sync::prim::{AtomicBool, Relaxed};
 
+use crate::bounds::Bounds;
 use crate::camera::Camera;
 use crate::picture::{Picture, PictureProblem, black};
 use crate::ray::Ray;
@@ -78,7 +80,7 @@ impl Sample {
 /// let options = FrameOptions { size: (320, 200), ..FrameOptions::default() };
 /// assert_eq!(options.samples, 1);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrameOptions {
     /// Width and height in pixels, each from 1 to [`SIZE_MAX`].
     pub size: (u32, u32),
@@ -86,6 +88,8 @@ pub struct FrameOptions {
     pub samples: u32,
     /// The number of pixels along an edge of a tile, at least 1.
     pub tile_edge: u32,
+    /// The part of the scene that is shown; everything if there is none.
+    pub clip: Option<Bounds>,
 }
 
 impl Default for FrameOptions {
@@ -94,6 +98,7 @@ impl Default for FrameOptions {
             size: (1024, 1024),
             samples: 1,
             tile_edge: TILE_EDGE,
+            clip: None,
         }
     }
 }
@@ -128,6 +133,9 @@ pub enum FrameError {
     /// The number of samples is zero or too large.
     #[error("{0} samples per pixel; expected 1 to {SAMPLES_MAX}")]
     Samples(u32),
+    /// The callback for tiles has stopped the work.
+    #[error("a picture that its caller has stopped; expected all of its tiles")]
+    Stopped,
     /// The tiles have no pixels.
     #[error("tiles of 0 pixels; expected at least 1 along an edge")]
     NoTile,
@@ -172,14 +180,33 @@ impl TileDone {
     }
 }
 
+/// The answer of a callback: whether the work goes on. `()` means that it does.
+pub trait Proceed {
+    /// Returns true if the work goes on.
+    fn proceeds(self) -> bool;
+}
+
+impl Proceed for () {
+    fn proceeds(self) -> bool {
+        true
+    }
+}
+
+impl Proceed for ControlFlow<()> {
+    fn proceeds(self) -> bool {
+        self.is_continue()
+    }
+}
+
 /// Renders a picture with all workers of the runtime.
 ///
-/// `on_tile` is called for every finished tile, in any order and on any worker. The picture depends
-/// only on integrator, camera, size and number of samples.
+/// `on_tile` is called for every finished tile, in any order and on any worker. If it returns
+/// [`ControlFlow::Break`], no further tile is begun. The picture depends only on integrator,
+/// camera, size, number of samples and clipping.
 ///
 /// # Errors
-/// Returns a [`FrameError`] if an option is out of range, or if there is not enough memory for the
-/// picture.
+/// Returns a [`FrameError`] if an option is out of range, if there is not enough memory for the
+/// picture, or if `on_tile` has stopped the work.
 ///
 /// # Examples
 /// ```
@@ -206,11 +233,11 @@ impl TileDone {
 /// assert_eq!((frame.rays, frame.counts), (64 * 48, 64 * 24));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn render<I: Integrator>(
+pub fn render<I: Integrator, P: Proceed>(
     integrator: &I,
     camera: &Camera,
     options: &FrameOptions,
-    on_tile: impl Fn(TileDone) + Sync,
+    on_tile: impl Fn(TileDone) -> P + Sync,
 ) -> Result<Frame<I::Counts>, FrameError> {
     options.check()?;
     let (width, height) = options.size;
@@ -223,7 +250,11 @@ pub fn render<I: Integrator>(
     let mut counts: Vec<I::Counts> = Vec::new();
     counts.resize_with(tile_count, I::Counts::default);
     let mut tasks: Vec<_> = tiles.iter_mut().zip(&mut counts).collect();
+    let is_stopped = AtomicBool::new(false);
     raddle::for_each_mut(&mut tasks, |index, (tile, sum_of_tile)| {
+        if is_stopped.load(Relaxed) {
+            return;
+        }
         // Neighbouring tiles have their counters in one cache line, so they are written once.
         let mut counts = I::Counts::default();
         tile.for_each(|x, y, pixel| {
@@ -231,8 +262,9 @@ pub fn render<I: Integrator>(
             for sample in 0..options.samples {
                 let [dx, dy] = tile::sample_offset(x, y, sample, options.samples);
                 let position = [x as f32 + dx, y as f32 + dy];
+                let ray = camera.ray(position, options.size);
                 let sample = Sample {
-                    ray: camera.ray(position, options.size),
+                    ray: options.clip.map_or(ray, |clip| clip.clip(&ray)),
                     position,
                     size: options.size,
                 };
@@ -241,8 +273,13 @@ pub fn render<I: Integrator>(
             *pixel = (sum / options.samples as f32).to_array();
         });
         **sum_of_tile = counts;
-        on_tile(TileDone::new(index, tile_count));
+        if !on_tile(TileDone::new(index, tile_count)).proceeds() {
+            is_stopped.store(true, Relaxed);
+        }
     });
+    if is_stopped.into_inner() {
+        return Err(FrameError::Stopped);
+    }
     for tile in &tiles {
         tile.copy_to(picture.pixels_mut(), width);
     }

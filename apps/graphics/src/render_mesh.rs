@@ -5,12 +5,13 @@
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
+use crate::bounds::Bounds;
 use crate::camera::{Camera, CameraError, Setting, View};
 use crate::kdtree::KdTree;
 use crate::memory;
 use crate::mesh::Mesh;
 use crate::picture::Picture;
-use crate::render::{self, FrameError, FrameOptions, Integrator, Sample, TileDone};
+use crate::render::{self, FrameError, FrameOptions, Integrator, Proceed, Sample, TileDone};
 
 mod light;
 mod normals;
@@ -38,6 +39,8 @@ pub struct RenderOptions {
     pub samples: u32,
     /// The requested properties of the camera. The others are chosen to suit the mesh.
     pub view: View,
+    /// The part of the mesh that is shown; everything if there is none.
+    pub clip: Option<Bounds>,
 }
 
 impl Default for RenderOptions {
@@ -46,6 +49,7 @@ impl Default for RenderOptions {
             size: (1024, 1024),
             samples: 4,
             view: View::default(),
+            clip: None,
         }
     }
 }
@@ -141,7 +145,7 @@ impl AddAssign for RayCounts {
 /// Renders a mesh with all workers of the runtime.
 ///
 /// `tree` must be the tree of `mesh`. `on_tile` is called for every finished tile, in any order and
-/// on any worker. The picture depends only on mesh, tree and options.
+/// on any worker, and may stop the work. The picture depends only on mesh, tree and options.
 ///
 /// # Errors
 /// Returns a [`RenderError`] if the size, the number of samples or the camera is out of range, or
@@ -165,15 +169,16 @@ impl AddAssign for RayCounts {
 /// assert_eq!(rendering.report.rays_primary, 64 * 48 * 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn render(
+pub fn render<P: Proceed>(
     mesh: &Mesh,
     tree: &KdTree,
     options: &RenderOptions,
-    on_tile: impl Fn(TileDone) + Sync,
+    on_tile: impl Fn(TileDone) -> P + Sync,
 ) -> Result<Rendering, RenderError> {
     let frame = FrameOptions {
         size: options.size,
         samples: options.samples,
+        clip: options.clip,
         ..FrameOptions::default()
     };
     frame.check()?;
@@ -190,6 +195,7 @@ pub fn render(
         tree,
         normals: &normals,
         lights: light::choose(tree, &camera, setting, options.view.up()),
+        clip: options.clip,
     };
     let time_prepare = start.elapsed();
 

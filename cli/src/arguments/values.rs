@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use glam::{DVec3, Vec3};
 use raddle::WORKER_COUNT_MAX;
+use raddle_graphics::bounds::Bounds;
 use raddle_graphics::kdtree::{DEPTH_MAX, DepthLimit};
 use raddle_graphics::scene::Scene;
 use raddle_model::units::Nanoseconds;
@@ -142,6 +143,38 @@ pub(crate) fn vector(text: &str) -> Result<DVec3, String> {
     ) {
         (Some(Some(x)), Some(Some(y)), Some(Some(z)), None) => Ok(DVec3::new(x, y, z)),
         _ => Err("expected three finite numbers, such as 1,2.5,-3".to_owned()),
+    }
+}
+
+/// A part of space: the smallest and the largest coordinates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Clip([DVec3; 2]);
+
+impl Clip {
+    /// Returns the part, moved by an offset.
+    pub(crate) fn moved_by(self, offset: DVec3) -> Bounds {
+        let [min, max] = self.0.map(|corner| (corner + offset).as_vec3());
+        Bounds { min, max }
+    }
+}
+
+/// Parses the smallest and the largest x, y and z: `0,10,0,10,5,10`.
+pub(crate) fn clip(text: &str) -> Result<Clip, String> {
+    let numbers: Option<Vec<f64>> = text
+        .split(',')
+        .map(|number| {
+            number
+                .trim()
+                .parse::<f64>()
+                .ok()
+                .filter(|it| it.is_finite())
+        })
+        .collect();
+    match numbers.as_deref() {
+        Some(&[x0, x1, y0, y1, z0, z1]) if x0 < x1 && y0 < y1 && z0 < z1 => {
+            Ok(Clip([DVec3::new(x0, y0, z0), DVec3::new(x1, y1, z1)]))
+        }
+        _ => Err("expected six numbers, the smallest and the largest x, y and z".to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ use raddle_graphics::camera::View;
 use raddle_graphics::render::FrameOptions;
 use raddle_graphics::volume::FORMATS;
 
-use super::values::{self, Size};
+use super::values::{self, Clip, Size};
 
 /// A volume, and facts that its file may lack.
 #[derive(Debug, Clone, Args)]
@@ -54,6 +54,10 @@ pub(crate) struct ViewArguments {
     /// Parallel rays: the size of a part does not depend on its distance
     #[arg(long)]
     pub(crate) orthographic: bool,
+    /// Show only a part: the smallest and the largest x, y and z
+    #[arg(long, value_name = "X0,X1,Y0,Y1,Z0,Z1", value_parser = values::clip)]
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) clip: Option<Clip>,
 }
 
 impl ViewArguments {
@@ -74,6 +78,7 @@ impl ViewArguments {
         FrameOptions {
             size: (self.size.width, self.size.height),
             samples: self.samples,
+            clip: self.clip.map(|clip| clip.moved_by(DVec3::ZERO)),
             ..FrameOptions::default()
         }
     }

@@ -36,6 +36,7 @@ pub(super) fn run(options: &Options) -> Result<Report, CliError> {
         },
         samples: 4,
         orthographic: false,
+        clip: None,
         eye: None,
         look_at: None,
         up: None,

@@ -11,7 +11,7 @@ use raddle_graphics::picture;
 use raddle_graphics::render_mesh::{self as render, RenderError, RenderOptions, RenderReport};
 use serde_json::json;
 
-use crate::arguments::values::{self, Size};
+use crate::arguments::values::{self, Clip, Size};
 use crate::arguments::{InputArguments, Options};
 use crate::error::CliError;
 use crate::input::{Input, coordinates};
@@ -59,6 +59,10 @@ pub(crate) struct RenderArguments {
     /// Parallel rays: the size of a part does not depend on its distance
     #[arg(long)]
     pub(super) orthographic: bool,
+    /// Show only a part: the smallest and the largest x, y and z
+    #[arg(long, value_name = "X0,X1,Y0,Y1,Z0,Z1", value_parser = values::clip)]
+    #[arg(allow_hyphen_values = true)]
+    pub(super) clip: Option<Clip>,
 }
 
 /// Renders the input of the arguments and writes the picture.
@@ -95,6 +99,7 @@ pub(super) fn run(arguments: &RenderArguments, options: &Options) -> Result<Repo
         size: (arguments.size.width, arguments.size.height),
         samples: arguments.samples,
         view,
+        clip: arguments.clip.map(|clip| clip.moved_by(-input.offset)),
     };
     let made = runtime.install(|| make(&input, &render_options, arguments, options.quiet))?;
     let report = made.report(&input, arguments, runtime.worker_count());

@@ -59,7 +59,7 @@ pub(super) fn run(
             background: arguments.background.map(|background| background.colour()),
             view: arguments.view.view(),
             frame: arguments.view.frame(),
-            ..DirectOptions::new(transfer)
+            ..DirectOptions::new(transfer.with_opacity(arguments.opacity))
         };
         let phase = Phase::begin("rendering", options.quiet);
         let mut renderings = Vec::new();
@@ -95,10 +95,9 @@ fn numbered(path: &Path, numbers: std::ops::Range<u32>) -> Vec<PathBuf> {
 /// Returns the transfer function of a preset, or the default one for the histogram.
 fn derived(arguments: &VolumeCommandArguments, input: &VolumeInput) -> TransferFunction {
     let histogram = Histogram::of(&input.volume, input.macrocells.range(), BIN_COUNT);
-    match arguments.preset {
-        Some(preset) => TransferFunction::preset(preset.0, &histogram),
-        None => TransferFunction::of_histogram(&histogram),
-    }
+    let threshold = arguments.threshold.unwrap_or_else(|| histogram.threshold());
+    let preset = arguments.preset.map(|preset| preset.0);
+    TransferFunction::relative(preset, histogram.range, threshold)
 }
 
 /// Turns the eye about the axis that is up, by the share of a whole turn for a frame.

@@ -1,5 +1,6 @@
 //! The program `raddle`, as its users call it: help, results, errors, and bugs of the past.
 
+mod browser;
 mod common;
 
 mod errors;
@@ -18,4 +19,5 @@ mod regress_json;
 mod regress_nodes;
 mod regress_options;
 mod results;
+mod view;
 mod volumes;

@@ -9,7 +9,7 @@ use crate::common::{Folder, json, run, run_badly, run_well};
 const EDGE: usize = 24;
 
 /// Returns a ball: 255 in its middle, and 20 less for each voxel of distance.
-fn ball() -> Vec<u8> {
+pub(crate) fn ball() -> Vec<u8> {
     let voxel = |index: usize| {
         let at = [index % EDGE, index / EDGE % EDGE, index / (EDGE * EDGE)];
         let square: f64 = at.iter().map(|&at| (at as f64 - 11.5).powi(2)).sum();

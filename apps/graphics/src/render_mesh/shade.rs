@@ -21,6 +21,7 @@ use glam::Vec3;
 
 use super::normals::CornerNormals;
 use super::{Integrator, RayCounts, Sample};
+use crate::bounds::Bounds;
 use crate::kdtree::KdTree;
 use crate::light::{Incoming, Lights};
 use crate::mesh::Mesh;
@@ -39,6 +40,8 @@ pub(super) struct Shader<'a> {
     pub(super) tree: &'a KdTree,
     pub(super) normals: &'a CornerNormals<'a>,
     pub(super) lights: Lights,
+    /// The part of the mesh that is shown.
+    pub(super) clip: Option<Bounds>,
 }
 
 /// A point of a surface with the data for shading.
@@ -91,6 +94,7 @@ impl Shader<'_> {
             t_min: 0.0,
             t_max: incoming.distance * 0.999,
         };
+        let shadow = self.clip.map_or(shadow, |clip| clip.clip(&shadow));
         (!self.tree.is_hit(&shadow)).then_some(incoming)
     }
 

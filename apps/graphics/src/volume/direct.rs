@@ -27,7 +27,7 @@ use super::transfer::TransferFunction;
 use super::voxels::with_voxels;
 use crate::camera::{CameraError, View};
 use crate::light::Lights;
-use crate::render::{self, FrameError, FrameOptions, TileDone};
+use crate::render::{self, FrameError, FrameOptions, Proceed, TileDone};
 
 mod bricks;
 mod tracer;
@@ -140,16 +140,16 @@ impl DirectOptions {
 /// Renders a volume with all workers of the runtime.
 ///
 /// `macrocells` must be those of `volume`. `on_tile` is called for every finished tile, in any
-/// order and on any worker. The picture depends only on volume and options.
+/// order and on any worker, and may stop the work. The picture depends only on volume and options.
 ///
 /// # Errors
 /// Returns a [`DirectError`] if an option is out of range, or if there is not enough memory for the
 /// picture.
-pub fn render(
+pub fn render<P: Proceed>(
     volume: &Volume,
     macrocells: &Macrocells,
     options: &DirectOptions,
-    on_tile: impl Fn(TileDone) + Sync,
+    on_tile: impl Fn(TileDone) -> P + Sync,
 ) -> Result<DirectRendering, DirectError> {
     if !(STEP_MIN..=STEP_MAX).contains(&options.step) {
         return Err(DirectError::Step(options.step));

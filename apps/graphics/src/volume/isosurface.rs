@@ -27,7 +27,7 @@ use super::rendering::Rendering;
 use super::voxels::with_voxels;
 use crate::camera::{CameraError, View};
 use crate::light::Lights;
-use crate::render::{self, FrameError, FrameOptions, TileDone};
+use crate::render::{self, FrameError, FrameOptions, Proceed, TileDone};
 
 mod active;
 #[cfg(test)]
@@ -172,7 +172,7 @@ impl IsosurfaceOptions {
 /// Renders surfaces of a volume with all workers of the runtime.
 ///
 /// `macrocells` must be those of `volume`. `on_tile` is called for every finished tile, in any
-/// order and on any worker. The picture depends only on volume and options.
+/// order and on any worker, and may stop the work. The picture depends only on volume and options.
 ///
 /// # Errors
 /// Returns an [`IsosurfaceError`] if an option is out of range, or if there is not enough memory
@@ -199,11 +199,11 @@ impl IsosurfaceOptions {
 /// assert!(rendering.counts.hits > 400);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn render(
+pub fn render<P: Proceed>(
     volume: &Volume,
     macrocells: &Macrocells,
     options: &IsosurfaceOptions,
-    on_tile: impl Fn(TileDone) + Sync,
+    on_tile: impl Fn(TileDone) -> P + Sync,
 ) -> Result<IsosurfaceRendering, IsosurfaceError> {
     options.check()?;
     let camera = volume.camera(&options.view)?;

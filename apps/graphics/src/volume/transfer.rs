@@ -139,18 +139,20 @@ impl TransferFunction {
     /// and object are transparent, and others become brighter and more opaque with their value.
     #[must_use]
     pub fn of_histogram(histogram: &Histogram) -> Self {
-        Self::relative(&DEFAULT_POINTS, histogram)
+        Self::relative(None, histogram.range, histogram.threshold())
     }
 
     /// Returns a preset for a histogram.
     #[must_use]
     pub fn preset(preset: &Preset, histogram: &Histogram) -> Self {
-        Self::relative(preset.points, histogram)
+        Self::relative(Some(preset), histogram.range, histogram.threshold())
     }
 
-    fn relative(points: &[([f32; 4], f32)], histogram: &Histogram) -> Self {
-        let [low, high] = histogram.range;
-        let threshold = histogram.threshold();
+    /// Returns a preset, or the default one, for values in a range. `threshold` is the value
+    /// between background and object.
+    #[must_use]
+    pub fn relative(preset: Option<&Preset>, [low, high]: [f64; 2], threshold: f64) -> Self {
+        let points = preset.map_or(&DEFAULT_POINTS[..], |preset| preset.points);
         let points = points.iter().map(|&([red, green, blue, opacity], at)| {
             let range = if at < 0.0 {
                 threshold - low
@@ -163,9 +165,19 @@ impl TransferFunction {
                 opacity,
             }
         });
-        Self {
-            points: points.collect(),
+        let mut points: Vec<ControlPoint> = points.collect();
+        // A threshold out of range reverses their order.
+        points.sort_by(|a, b| a.value.total_cmp(&b.value));
+        Self { points }
+    }
+
+    /// Multiplies all opacities by a factor. They are at most 1 then.
+    #[must_use]
+    pub fn with_opacity(mut self, factor: f32) -> Self {
+        for point in &mut self.points {
+            point.opacity = (point.opacity * factor).clamp(0.0, 1.0);
         }
+        self
     }
 
     /// Loads a transfer function from a file.

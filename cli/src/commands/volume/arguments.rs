@@ -39,6 +39,17 @@ pub(crate) struct VolumeCommandArguments {
     /// Colours and opacities relative to the histogram
     #[arg(long, value_name = "NAME", help = preset_help(), conflicts_with = "transfer")]
     pub(super) preset: Option<PresetChoice>,
+    /// Value between background and object [default: derived from the histogram]
+    #[arg(
+        long,
+        value_name = "VALUE",
+        conflicts_with = "transfer",
+        allow_hyphen_values = true
+    )]
+    pub(super) threshold: Option<f64>,
+    /// Factor for all opacities
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub(super) opacity: f32,
     /// Show the largest value along each ray (maximum intensity projection)
     #[arg(long)]
     pub(super) mip: bool,
@@ -56,7 +67,9 @@ pub(crate) struct VolumeCommandArguments {
     pub(super) frames: Option<String>,
     /// Render exactly as the volume renderer of SPLASH-2 does
     #[arg(long)]
-    #[arg(conflicts_with_all = ["transfer", "preset", "mip", "no_shading", "background"])]
+    #[arg(conflicts_with_all = [
+        "transfer", "preset", "threshold", "opacity", "mip", "no_shading", "background"
+    ])]
     pub(super) study: bool,
     /// Trace rays only where the picture changes
     #[arg(long, requires = "study")]

@@ -6,6 +6,7 @@ use glam::{DVec3, Vec3};
 
 use super::active::ActiveCells;
 use super::{IsosurfaceCounts, IsosurfaceOptions, SURFACES_MAX, Surface};
+use crate::bounds::Bounds;
 use crate::light::Lights;
 use crate::ray::Ray;
 use crate::render::{Beams, Integrator, Sample, Slabs};
@@ -39,6 +40,7 @@ pub(super) struct Tracer<'a, T> {
     beams: Option<&'a Beams>,
     surfaces: &'a [Surface],
     has_shadows: bool,
+    clip: Option<Bounds>,
     lights: Lights,
     map: VoxelMap,
 }
@@ -75,6 +77,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
             beams,
             surfaces: &options.surfaces,
             has_shadows: options.has_shadows,
+            clip: options.frame.clip,
             lights,
             map: volume.voxel_map(),
         }
@@ -198,6 +201,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         counts.rays_shadow += 1;
         let mut ignored = IsosurfaceCounts::default();
         let ray = Ray::new(origin, towards);
+        let ray = self.clip.map_or(ray, |clip| clip.clip(&ray));
         self.follow(&ray, None, &mut ignored, |_, _| ControlFlow::Break(()))
             .is_break()
     }

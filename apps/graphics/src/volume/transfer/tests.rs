@@ -72,3 +72,13 @@ fn presets_show_something_of_every_histogram() {
     }
     assert!(TransferFunction::of_histogram(&histogram).at(2500.0).w > 0.2);
 }
+
+#[test]
+fn threshold_and_opacity_can_be_set() {
+    let transfer = TransferFunction::relative(Some(&PRESETS[0]), [0.0, 100.0], 50.0);
+    assert_eq!(transfer.points()[0].value, 62.5);
+    assert_eq!(transfer.clone().with_opacity(0.5).at(75.0).w, 0.25);
+    assert_eq!(transfer.with_opacity(9.0).at(100.0).w, 1.0);
+    let reversed = TransferFunction::relative(None, [0.0, 100.0], 200.0);
+    assert!(reversed.points().is_sorted_by(|a, b| a.value <= b.value));
+}

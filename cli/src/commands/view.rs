@@ -1,0 +1,99 @@
+//! `raddle view`: shows a volume or a mesh in a browser, where it can be turned and changed.
+//!
+//! # Parts
+//! - [`scene`]: the content of the file, and one picture of it.
+//! - [`request`]: a picture that the page asks for, and the command line that makes the same one.
+//! - [`session`]: the conversation with one page: the newest request wins, coarse pictures while
+//!   something moves, and a fine one at rest.
+//! - [`server`]: the connections, and the checks that each of them has to pass.
+//! - `page`: the page itself.
+//!
+//! The server waits in the kernel for connections and messages, so a view that is left alone takes
+//! no processor time.
+
+mod request;
+mod scene;
+mod server;
+mod session;
+
+use std::io::IsTerminal;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::json;
+
+use self::scene::Scene;
+use crate::arguments::{Options, VolumeArguments};
+use crate::error::CliError;
+use crate::report::Report;
+use crate::{output, workers};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  raddle view heptane_302x302x302_u8.raw
+  raddle view ct/ --port 8080 --no-open
+  raddle view dragon.ply
+
+The page shows the command for its picture. Only this machine can connect; for a view of another
+machine, forward the port: ssh -L 8080:127.0.0.1:8080 HOST.";
+
+/// `raddle view`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ViewCommandArguments {
+    #[command(flatten)]
+    input: VolumeArguments,
+    /// Port of the page [default: a free one]
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    port: u16,
+    /// Only print the address of the page, without opening a browser
+    #[arg(long)]
+    no_open: bool,
+}
+
+/// Shows the file until the process is ended.
+///
+/// # Errors
+/// [`CliError`] if the file cannot be read, or if the port is not free.
+pub(super) fn run(arguments: &ViewCommandArguments, options: &Options) -> Result<Report, CliError> {
+    let runtime = workers::start(options)?;
+    let scene = runtime.install(|| Scene::load(&arguments.input, options.quiet))?;
+    let server = server::Server::bind(arguments.port)?;
+    let address = server.address();
+    match options.json {
+        true => output::print_ahead(&format!(
+            "{}\n",
+            json!({ "command": "view", "address": address })
+        ))?,
+        false => output::print_ahead(&format!("{address}\n"))?,
+    }
+    if !arguments.no_open && std::io::stdout().is_terminal() {
+        open(&address);
+    }
+    server.serve(Arc::new(scene), Arc::new(runtime))?;
+    Ok(Report::new())
+}
+
+/// Opens an address in the browser of the desktop, if there is one.
+fn open(address: &str) {
+    let opener = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let has_desktop = cfg!(target_os = "macos")
+        || ["DISPLAY", "WAYLAND_DISPLAY"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some());
+    if has_desktop {
+        let mut command = Command::new(opener);
+        let command = command.arg(address).stdin(Stdio::null());
+        // Without a browser, the address is on standard output.
+        let _child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    }
+}

@@ -1,0 +1,300 @@
+//! The content of the file that a view shows.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use glam::{DVec3, Vec3};
+use raddle_graphics::bounds::Bounds;
+use raddle_graphics::camera::View;
+use raddle_graphics::content::Content;
+use raddle_graphics::kdtree::{KdTree, Parameters};
+use raddle_graphics::mesh::Mesh;
+use raddle_graphics::picture::Picture;
+use raddle_graphics::render::FrameOptions;
+use raddle_graphics::render_mesh::{self, RenderOptions};
+use raddle_graphics::volume::direct::{self, Blend, DirectOptions};
+use raddle_graphics::volume::isosurface::{self, IsosurfaceOptions};
+use raddle_graphics::volume::{Histogram, Macrocells, PRESETS, TransferFunction, Volume};
+use serde_json::{Value, json};
+
+use super::request::{Mode, Request, quoted};
+use crate::arguments::{InputArguments, VolumeArguments};
+use crate::error::CliError;
+use crate::input::Input;
+use crate::progress::Phase;
+use crate::volume_input::VolumeInput;
+
+/// The number of ranges of the histogram.
+const BIN_COUNT: usize = 256;
+/// The distance between samples while something moves, in voxels.
+const STEP_MOVING: f64 = 1.0;
+
+/// The content of a file, ready to be rendered.
+pub(super) struct Scene {
+    file: PathBuf,
+    /// The options with which the file was opened, for a command.
+    extra: String,
+    /// The origin of the scene in the coordinates of the file.
+    offset: DVec3,
+    bounds: Bounds,
+    content: Shown,
+}
+
+/// The content itself.
+enum Shown {
+    Volume {
+        volume: Volume,
+        macrocells: Macrocells,
+        histogram: Histogram,
+    },
+    Mesh {
+        mesh: Mesh,
+        tree: KdTree,
+        up: Option<Vec3>,
+    },
+}
+
+impl Scene {
+    /// Loads a file with the workers of the calling thread's runtime.
+    ///
+    /// # Errors
+    /// [`CliError`] if the file has neither a volume nor a mesh.
+    pub(super) fn load(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
+        let content = match arguments.raw_size {
+            Some(_) => Some(Content::Volume),
+            None => Content::of(&arguments.file)?,
+        };
+        let scene = match content {
+            Some(Content::Mesh) => Self::of_mesh(&arguments.file, quiet)?,
+            // The error of the loader says what it expects.
+            _ => Self::of_volume(arguments, quiet)?,
+        };
+        Ok(scene)
+    }
+
+    fn of_volume(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
+        let input = VolumeInput::get(arguments, quiet)?;
+        let histogram = Histogram::of(&input.volume, input.macrocells.range(), BIN_COUNT);
+        let mut extra = String::new();
+        if let Some([x, y, z]) = arguments.raw_size {
+            extra += &format!(" --raw-size {x}x{y}x{z}");
+        }
+        if let Some(name) = &arguments.raw_type {
+            extra += &format!(" --raw-type {}", quoted(name));
+        }
+        if let Some(DVec3 { x, y, z }) = arguments.spacing {
+            extra += &format!(" --spacing {x},{y},{z}");
+        }
+        Ok(Self {
+            file: arguments.file.clone(),
+            extra,
+            offset: DVec3::ZERO,
+            bounds: input.volume.bounds(),
+            content: Shown::Volume {
+                volume: input.volume,
+                macrocells: input.macrocells,
+                histogram,
+            },
+        })
+    }
+
+    fn of_mesh(file: &Path, quiet: bool) -> Result<Self, CliError> {
+        let arguments = InputArguments {
+            file: Some(file.to_path_buf()),
+            scene: None,
+        };
+        let input = Input::get(&arguments, quiet)?;
+        let phase = Phase::begin("building", quiet);
+        let built = KdTree::build_with(&input.mesh, &Parameters::default(), |share| {
+            phase.at_share(share);
+        });
+        drop(phase);
+        let tree = built.map_err(|source| CliError::Tree {
+            input: input.name.clone(),
+            source,
+        })?;
+        Ok(Self {
+            file: file.to_path_buf(),
+            extra: String::new(),
+            offset: input.offset,
+            bounds: tree.bounds(),
+            content: Shown::Mesh {
+                mesh: input.mesh,
+                tree,
+                up: input.up,
+            },
+        })
+    }
+
+    /// Describes the scene for a page: the first camera, values, presets.
+    pub(super) fn description(&self) -> Value {
+        let name = self.file.file_name().unwrap_or(self.file.as_os_str());
+        let name = name.to_string_lossy();
+        let (min, max) = (self.bounds.min.to_array(), self.bounds.max.to_array());
+        let mut description = json!({ "kind": "scene", "name": name, "box": [min, max] });
+        let (camera, up, more) = match &self.content {
+            Shown::Volume {
+                volume, histogram, ..
+            } => {
+                let camera = volume.camera(&View::default());
+                let presets = PRESETS.map(|it| json!({ "name": it.name, "about": it.about }));
+                let [x, y, z] = volume.size();
+                let more = json!({
+                    "content": "volume",
+                    "details": format!("{x} × {y} × {z} {}", volume.voxels().type_name()),
+                    "range": histogram.range,
+                    "histogram": histogram.counts,
+                    "threshold": histogram.threshold(),
+                    "presets": presets,
+                });
+                (camera, Vec3::Z, more)
+            }
+            Shown::Mesh { mesh, tree, up } => {
+                let view = View {
+                    up_default: *up,
+                    ..View::default()
+                };
+                let camera = view.camera(mesh, tree, (1024, 768));
+                let triangles = mesh.triangles.len();
+                let more = json!({
+                    "content": "mesh",
+                    "details": format!("{triangles} triangles"),
+                });
+                (camera.map(|(camera, _)| camera), view.up(), more)
+            }
+        };
+        // The cameras of defaults exist for every scene.
+        if let Ok(camera) = camera {
+            let [forward, ..] = camera.axes();
+            let depth = (self.bounds.center() - camera.eye()).dot(forward);
+            let depth = depth.max(0.05 * self.bounds.extent().length());
+            let at = match &self.content {
+                Shown::Volume { .. } => self.bounds.center(),
+                Shown::Mesh { .. } => camera.eye() + depth * forward,
+            };
+            description["eye"] = json!(camera.eye().to_array());
+            description["at"] = json!(at.to_array());
+            description["fov"] = json!(camera.fov_degrees());
+        }
+        description["up"] = json!(up.to_array());
+        if let (Value::Object(all), Value::Object(more)) = (&mut description, more) {
+            all.extend(more);
+        }
+        description
+    }
+
+    /// Renders a picture with the workers of the calling thread's runtime. `size` may be smaller
+    /// than the requested one. `proceeds` is asked for every tile whether to go on.
+    ///
+    /// # Errors
+    /// A line for the user.
+    pub(super) fn render(
+        &self,
+        request: &Request,
+        size: (u32, u32),
+        proceeds: impl Fn() -> ControlFlow<()> + Sync,
+    ) -> Result<Picture, String> {
+        let view = View {
+            eye: Some(request.eye()),
+            look_at: Some(request.at()),
+            fov_degrees: Some(request.fov),
+            ..View::default()
+        };
+        let clip = self.clip(request).map(|[min, max]| Bounds {
+            min: (min - self.offset).as_vec3(),
+            max: (max - self.offset).as_vec3(),
+        });
+        let frame = FrameOptions {
+            size,
+            clip,
+            ..FrameOptions::default()
+        };
+        match (&self.content, request.mode) {
+            (Shown::Mesh { mesh, tree, up }, Mode::Mesh) => {
+                let options = RenderOptions {
+                    size,
+                    samples: 1,
+                    view: View {
+                        up_default: *up,
+                        ..view
+                    },
+                    clip,
+                };
+                let rendering = render_mesh::render(mesh, tree, &options, |_| proceeds());
+                rendering
+                    .map(|it| it.picture)
+                    .map_err(|error| error.to_string())
+            }
+            (
+                Shown::Volume {
+                    volume, macrocells, ..
+                },
+                Mode::Surface,
+            ) => {
+                let options = IsosurfaceOptions {
+                    has_shadows: request.shadows,
+                    view,
+                    frame,
+                    ..IsosurfaceOptions::new(request.iso)
+                };
+                let rendering = isosurface::render(volume, macrocells, &options, |_| proceeds());
+                rendering
+                    .map(|it| it.picture)
+                    .map_err(|error| error.to_string())
+            }
+            (
+                Shown::Volume {
+                    volume,
+                    macrocells,
+                    histogram,
+                },
+                Mode::Direct | Mode::Maximum,
+            ) => {
+                let preset = match &request.preset {
+                    None => None,
+                    Some(name) => {
+                        let found = PRESETS.iter().find(|preset| preset.name == name);
+                        Some(found.ok_or("a preset that does not exist")?)
+                    }
+                };
+                let transfer =
+                    TransferFunction::relative(preset, histogram.range, request.threshold);
+                let mut options = DirectOptions::new(transfer.with_opacity(request.opacity));
+                if request.mode == Mode::Maximum {
+                    options.blend = Blend::Maximum;
+                }
+                if request.moving {
+                    options.step = STEP_MOVING;
+                }
+                (options.view, options.frame) = (view, frame);
+                let rendering = direct::render(volume, macrocells, &options, |_| proceeds());
+                rendering
+                    .map(|it| it.picture)
+                    .map_err(|error| error.to_string())
+            }
+            _ => Err("a way to show another kind of content".to_owned()),
+        }
+    }
+
+    /// Returns the command that renders the picture of a request.
+    pub(super) fn command(&self, request: &Request) -> String {
+        request.command(&self.file, &self.extra, self.offset, self.clip(request))
+    }
+
+    /// Returns the shown part, in the coordinates of the file.
+    fn clip(&self, request: &Request) -> Option<[DVec3; 2]> {
+        let (min, max) = (self.bounds.min.as_dvec3(), self.bounds.max.as_dvec3());
+        // Where nothing is cut off, the plane is outside of the box.
+        let margin = 0.01 * (max - min).max_element();
+        let place = |axis: usize, share: f64| match share {
+            0.0 => min[axis] - margin,
+            1.0 => max[axis] + margin,
+            _ => min[axis] + share * (max[axis] - min[axis]),
+        };
+        let corner = |end: usize| {
+            let place = |axis: usize| place(axis, request.clip[axis][end]);
+            DVec3::new(place(0), place(1), place(2)) + self.offset
+        };
+        request.is_clipped().then(|| [corner(0), corner(1)])
+    }
+}

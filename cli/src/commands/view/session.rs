@@ -1,0 +1,274 @@
+//! The conversation with one page.
+//!
+//! # Protocol
+//! 1. The page gets a description of the scene, as JSON.
+//! 2. It sends requests, each as JSON. The newest one wins: a request that has not been begun is
+//!    replaced by the next one. A coarse picture in progress is completed, so that pictures keep
+//!    coming while the user drags; a fine one is given up.
+//! 3. Each answer is binary: the length of a JSON header in four bytes (little endian), the header,
+//!    and the picture.
+//! 4. After a coarse picture without a further request, the same picture follows in full detail.
+//!
+//! A page that reads slowly is sent fewer pictures, because the next one is begun only when the
+//! previous one has been taken.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::ws::{Message, WebSocket};
+use raddle::Runtime;
+use raddle_graphics::picture::PictureFormat;
+use raddle_sync::prim::{AtomicBool, Relaxed};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use super::request::{Request, Want};
+use super::scene::Scene;
+
+/// The time for a coarse picture, which allows more than 15 of them per second with encoding and
+/// transport.
+const COARSE: Duration = Duration::from_millis(40);
+/// The time without a request after which a coarse picture is refined.
+const REST: Duration = Duration::from_millis(150);
+/// The smallest share of the width at which a coarse picture is rendered.
+const SHARE_MIN: f64 = 0.2;
+/// The qualities of JPEG for coarse and fine pictures.
+const QUALITY_COARSE: u8 = 80;
+const QUALITY_FINE: u8 = 92;
+/// The maximum number of pictures to be saved that wait.
+const SAVES_MAX: usize = 8;
+
+/// The state of a conversation.
+pub(super) struct Session {
+    scene: Arc<Scene>,
+    runtime: Arc<Runtime>,
+    /// The newest request for a frame that has not been begun.
+    next: Option<Request>,
+    /// Pictures to be saved, which do not replace each other.
+    saves: Vec<Request>,
+    /// The picture in progress.
+    job: Option<Job>,
+    /// The last request of a coarse picture, which has not been refined.
+    coarse: Option<Request>,
+    /// The time for a pixel of a full picture, estimated.
+    pixel_time: Option<f64>,
+}
+
+/// A picture in progress.
+struct Job {
+    request: Request,
+    size: (u32, u32),
+    is_given_up: Arc<AtomicBool>,
+    task: JoinHandle<Result<Made, String>>,
+}
+
+/// An encoded picture.
+struct Made {
+    bytes: Vec<u8>,
+    /// The time for rendering and encoding.
+    time: Duration,
+}
+
+/// An event of a conversation.
+enum Event {
+    Message(Option<Result<Message, axum::Error>>),
+    Done(Result<Made, String>),
+    Rest,
+}
+
+impl Session {
+    pub(super) fn new(scene: Arc<Scene>, runtime: Arc<Runtime>) -> Self {
+        Self {
+            scene,
+            runtime,
+            next: None,
+            saves: Vec::new(),
+            job: None,
+            coarse: None,
+            pixel_time: None,
+        }
+    }
+
+    /// Answers the requests of a page until it closes the connection.
+    pub(super) async fn run(mut self, mut socket: WebSocket) {
+        let description = self.scene.description().to_string();
+        let mut sent = socket.send(Message::text(description)).await;
+        while sent.is_ok() {
+            self.begin();
+            sent = match self.event(&mut socket).await {
+                Event::Message(Some(Ok(Message::Text(text)))) => match Request::parse(&text) {
+                    Ok(request) => {
+                        self.take(request);
+                        Ok(())
+                    }
+                    Err(reason) => socket.send(answer(&failure(None, &reason), &[])).await,
+                },
+                // Pings are answered by the library.
+                Event::Message(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => Ok(()),
+                Event::Message(_) => break,
+                Event::Done(outcome) => match self.done(outcome) {
+                    Some(message) => socket.send(message).await,
+                    None => Ok(()),
+                },
+                Event::Rest => {
+                    self.next = self.coarse.take().map(|request| Request {
+                        moving: false,
+                        ..request
+                    });
+                    Ok(())
+                }
+            };
+        }
+        self.give_up();
+    }
+
+    /// Waits for a message, for the picture in progress, or for the end of the time of rest.
+    async fn event(&mut self, socket: &mut WebSocket) -> Event {
+        let is_resting = self.job.is_none() && self.coarse.is_some();
+        let job = async {
+            match &mut self.job {
+                // A panic of a rendering ends as an error of its picture.
+                Some(job) => (&mut job.task)
+                    .await
+                    .unwrap_or_else(|error| Err(error.to_string())),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            message = socket.recv() => Event::Message(message),
+            outcome = job => Event::Done(outcome),
+            () = tokio::time::sleep(REST), if is_resting => Event::Rest,
+        }
+    }
+
+    /// Accepts a request.
+    fn take(&mut self, request: Request) {
+        if request.want == Want::Png {
+            self.saves.truncate(SAVES_MAX - 1);
+            self.saves.push(request);
+            return;
+        }
+        let is_fine = |job: &Job| job.request.want == Want::Frame && !job.request.moving;
+        if self.job.as_ref().is_some_and(is_fine) {
+            self.give_up();
+        }
+        self.coarse = None;
+        self.next = Some(request);
+    }
+
+    /// Gives up the picture in progress; its end is still awaited.
+    fn give_up(&mut self) {
+        if let Some(job) = &self.job {
+            job.is_given_up.store(true, Relaxed);
+        }
+    }
+
+    /// Begins the next picture, unless one is in progress.
+    fn begin(&mut self) {
+        if self.job.is_some() {
+            return;
+        }
+        let Some(request) = self.next.take().or_else(|| self.saves.pop()) else {
+            return;
+        };
+        let size = self.size_of(&request);
+        let is_given_up = Arc::new(AtomicBool::new(false));
+        let (scene, runtime) = (self.scene.clone(), self.runtime.clone());
+        let (own, flag) = (request.clone(), is_given_up.clone());
+        let task = tokio::task::spawn_blocking(move || {
+            runtime.install(|| make(&scene, &own, size, &flag))
+        });
+        self.job = Some(Job {
+            request,
+            size,
+            is_given_up,
+            task,
+        });
+    }
+
+    /// Returns the size at which a picture is rendered.
+    fn size_of(&self, request: &Request) -> (u32, u32) {
+        let [width, height] = request.size;
+        if !request.moving {
+            return (width, height);
+        }
+        let full = self.pixel_time.unwrap_or(0.0) * f64::from(width) * f64::from(height);
+        let share = match self.pixel_time {
+            None => 0.5,
+            Some(_) => (COARSE.as_secs_f64() / full.max(1e-9))
+                .sqrt()
+                .clamp(SHARE_MIN, 1.0),
+        };
+        let side = |side: u32| ((f64::from(side) * share).round() as u32).max(1);
+        (side(width), side(height))
+    }
+
+    /// Accepts a finished picture, and returns the answer to the page; `None` if it was given up.
+    fn done(&mut self, outcome: Result<Made, String>) -> Option<Message> {
+        let job = self.job.take()?;
+        if job.is_given_up.load(Relaxed) {
+            return None;
+        }
+        let made = match outcome {
+            Ok(made) => made,
+            Err(reason) => return Some(answer(&failure(Some(job.request.id), &reason), &[])),
+        };
+        let pixels = f64::from(job.size.0) * f64::from(job.size.1);
+        let is_coarse = job.request.moving;
+        if is_coarse {
+            let time = made.time.as_secs_f64() / pixels;
+            self.pixel_time = Some(self.pixel_time.map_or(time, |old| 0.5 * (old + time)));
+        }
+        let header = json!({
+            "kind": match job.request.want { Want::Frame => "frame", Want::Png => "png" },
+            "id": job.request.id,
+            "size": [job.size.0, job.size.1],
+            "coarse": is_coarse,
+            "ms": made.time.as_secs_f64() * 1e3,
+            "command": self.scene.command(&job.request),
+        });
+        if is_coarse && self.next.is_none() {
+            self.coarse = Some(job.request);
+        }
+        Some(answer(&header, &made.bytes))
+    }
+}
+
+/// Renders and encodes a picture.
+fn make(
+    scene: &Scene,
+    request: &Request,
+    size: (u32, u32),
+    is_given_up: &AtomicBool,
+) -> Result<Made, String> {
+    let begun = Instant::now();
+    let picture = scene.render(request, size, || match is_given_up.load(Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    })?;
+    let bytes = match request.want {
+        Want::Png => picture.encode(PictureFormat::Png),
+        Want::Frame if request.moving => picture.jpeg(QUALITY_COARSE),
+        Want::Frame => picture.jpeg(QUALITY_FINE),
+    };
+    let bytes = bytes.map_err(|error| error.to_string())?;
+    let time = begun.elapsed();
+    Ok(Made { bytes, time })
+}
+
+/// Returns the header for a failure.
+fn failure(id: Option<u64>, reason: &str) -> Value {
+    json!({ "kind": "error", "id": id, "message": reason })
+}
+
+/// Returns a binary message of a header and a picture.
+fn answer(header: &Value, picture: &[u8]) -> Message {
+    let header = header.to_string();
+    let mut bytes = Vec::with_capacity(4 + header.len() + picture.len());
+    bytes.extend((header.len() as u32).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(picture);
+    Message::binary(bytes)
+}
