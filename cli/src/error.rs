@@ -11,6 +11,7 @@ use raddle_graphics::kdtree;
 use raddle_graphics::picture::PictureError;
 use raddle_graphics::render_mesh::RenderError;
 use raddle_graphics::scene::OutOfMemory;
+use raddle_graphics::volume::GenerateError;
 use raddle_graphics::volume::volrend::VolrendError;
 use raddle_messages::nodes::NodesError;
 use raddle_messages::waits::WaitsError;
@@ -67,6 +68,14 @@ pub(crate) enum CliError {
         input: String,
         /// The reason.
         source: OutOfMemory,
+    },
+    /// A volume cannot be generated.
+    #[error("{input}: {source}")]
+    Generate {
+        /// The name and the size of the volume.
+        input: String,
+        /// The reason.
+        source: Box<GenerateError>,
     },
     /// No tree can be built from a mesh.
     #[error("{input}: {source}")]

@@ -1,9 +1,13 @@
 //! The input of the commands that need a volume.
 
-use raddle_graphics::volume::{LoadOptions, Loaded, Macrocells, Volume};
+use std::path::Path;
+
+use glam::{DMat3, DVec3};
+use raddle_graphics::volume::{GenerateError, LoadOptions, Loaded, Macrocells, Volume};
 use serde_json::json;
 
 use crate::arguments::VolumeArguments;
+use crate::arguments::values::FormulaChoice;
 use crate::error::CliError;
 use crate::progress::Phase;
 use crate::report::{Facts, Plain};
@@ -23,12 +27,60 @@ pub(crate) struct VolumeInput {
 }
 
 impl VolumeInput {
-    /// Loads the file that the arguments name, and computes the ranges with the workers of the
-    /// calling thread's runtime.
+    /// Loads the file or generates the volume that the arguments name, and computes the ranges with
+    /// the workers of the calling thread's runtime.
     ///
     /// # Errors
-    /// [`CliError::File`] names the file and the place in it.
+    /// [`CliError::File`] names the file and the place in it, [`CliError::Generate`] a volume that
+    /// is too large for the memory.
     pub(crate) fn get(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
+        match (&arguments.file, arguments.scene) {
+            (Some(path), _) => Self::load(path, arguments, quiet),
+            (None, Some(choice)) => Self::generate(choice, arguments.spacing, quiet),
+            (None, None) => unreachable!("the command line requires one of them"),
+        }
+    }
+
+    fn generate(
+        choice: FormulaChoice,
+        spacing: Option<DVec3>,
+        quiet: bool,
+    ) -> Result<Self, CliError> {
+        let name = choice.to_string();
+        let failed = |source: GenerateError| CliError::Generate {
+            input: name.clone(),
+            source: Box::new(source),
+        };
+        let phase = Phase::begin("generating", quiet);
+        // An axis that is too long for this machine is too long for a volume.
+        let size = choice
+            .size
+            .map(|len| usize::try_from(len).unwrap_or(usize::MAX));
+        let volume = choice.formula.volume(size).map_err(failed)?;
+        let volume = match spacing {
+            Some(spacing) => volume
+                .with_geometry(spacing, DVec3::ZERO, DMat3::IDENTITY)
+                .map_err(|source| failed(source.into()))?,
+            None => volume,
+        };
+        let time = phase.elapsed();
+        drop(phase);
+        let macrocells = Macrocells::of(&volume);
+        let mut facts = Facts::new();
+        facts
+            .row("scene", format!("{} (generated)", choice.formula))
+            .field("scene", choice.formula.to_string());
+        describe(&mut facts, &volume, &macrocells);
+        facts.quantity("generated in", "load_s", &time);
+        Ok(Self {
+            volume,
+            macrocells,
+            name,
+            facts,
+        })
+    }
+
+    fn load(path: &Path, arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
         let options = LoadOptions {
             raw_size: arguments.raw_size,
             raw_type: arguments.raw_type.clone(),
@@ -36,14 +88,14 @@ impl VolumeInput {
             ..LoadOptions::default()
         };
         let phase = Phase::begin("loading", quiet);
-        let loaded = Volume::load_with(&arguments.file, &options, |progress| {
+        let loaded = Volume::load_with(path, &options, |progress| {
             if let Some(total) = progress.bytes_total {
                 phase.at(progress.bytes_read, total);
             }
         })?;
         drop(phase);
         let macrocells = Macrocells::of(&loaded.volume);
-        let name = arguments.file.display().to_string();
+        let name = path.display().to_string();
         if loaded.report.trailing_bytes > 0 && !quiet {
             let count = loaded.report.trailing_bytes;
             output::warn(&format!("{name}: {count} bytes after the end ignored"));
@@ -61,9 +113,6 @@ impl VolumeInput {
 /// Describes a volume that was loaded from a file.
 fn facts_of(name: &str, loaded: &Loaded, macrocells: &Macrocells) -> Facts {
     let (volume, report) = (&loaded.volume, &loaded.report);
-    let [x, y, z] = volume.size();
-    let spacing = volume.spacing();
-    let [low, high] = macrocells.range();
     let mut facts = Facts::new();
     facts
         .quantity("file", "file", &Plain(name.to_owned()))
@@ -80,7 +129,18 @@ fn facts_of(name: &str, loaded: &Loaded, macrocells: &Macrocells) -> Facts {
         .field("compression", report.compression.to_string())
         .field("file_bytes", report.file_bytes)
         .field("files", report.file_count)
-        .field("trailing_bytes", report.trailing_bytes)
+        .field("trailing_bytes", report.trailing_bytes);
+    describe(&mut facts, volume, macrocells);
+    facts.quantity("loaded in", "load_s", &report.time);
+    facts
+}
+
+/// Describes the voxels and their place in the world.
+fn describe(facts: &mut Facts, volume: &Volume, macrocells: &Macrocells) {
+    let [x, y, z] = volume.size();
+    let spacing = volume.spacing();
+    let [low, high] = macrocells.range();
+    facts
         .row(
             "voxels",
             format!("{x} × {y} × {z} of type {}", volume.voxels().type_name()),
@@ -99,6 +159,4 @@ fn facts_of(name: &str, loaded: &Loaded, macrocells: &Macrocells) -> Facts {
             format!("{}, {}, {}", spacing.x, spacing.y, spacing.z),
         );
     }
-    facts.quantity("loaded in", "load_s", &report.time);
-    facts
 }

@@ -25,6 +25,7 @@ mod readers;
 mod report;
 mod triangles;
 mod weld;
+mod write;
 
 use std::path::Path;
 

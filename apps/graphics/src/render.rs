@@ -252,6 +252,7 @@ pub fn render<I: Integrator, P: Proceed>(
     let mut tasks: Vec<_> = tiles.iter_mut().zip(&mut counts).collect();
     let is_stopped = AtomicBool::new(false);
     raddle::for_each_mut(&mut tasks, |index, (tile, sum_of_tile)| {
+        // Relaxed: the flag publishes nothing else.
         if is_stopped.load(Relaxed) {
             return;
         }
@@ -274,6 +275,7 @@ pub fn render<I: Integrator, P: Proceed>(
         });
         **sum_of_tile = counts;
         if !on_tile(TileDone::new(index, tile_count)).proceeds() {
+            // Relaxed: as above.
             is_stopped.store(true, Relaxed);
         }
     });

@@ -190,7 +190,7 @@ pub fn generate_with_seed(scene: Scene, triangle_count: usize, seed: u64) -> Mes
 /// # Source
 /// G. L. Steele, D. Lea, C. H. Flood: Fast Splittable Pseudorandom Number Generators. OOPSLA 2014
 /// (the finaliser of SplitMix64).
-fn scramble(value: u64) -> u64 {
+pub(crate) fn scramble(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

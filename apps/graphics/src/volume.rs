@@ -14,6 +14,7 @@
 mod cell;
 mod data;
 mod format;
+mod generate;
 mod grid;
 mod histogram;
 mod load;
@@ -36,6 +37,7 @@ use std::path::Path;
 use crate::file::{self, Fault, Match, Source};
 
 pub use self::format::{FORMATS, VolumeFormat};
+pub use self::generate::{Formula, GenerateError, UnknownFormula};
 pub use self::grid::{AXIS_MAX, Volume, VolumeError};
 pub use self::histogram::Histogram;
 pub use self::load::{LoadOptions, Loaded, VolumeReport};

@@ -10,6 +10,7 @@ use raddle::WORKER_COUNT_MAX;
 use raddle_graphics::bounds::Bounds;
 use raddle_graphics::kdtree::{DEPTH_MAX, DepthLimit};
 use raddle_graphics::scene::Scene;
+use raddle_graphics::volume::Formula;
 use raddle_model::units::Nanoseconds;
 
 /// The longest side of a picture, limited by the picture formats and by memory.
@@ -59,6 +60,34 @@ pub(crate) fn volume_size(text: &str) -> Result<[u64; 3], String> {
     sizes
         .and_then(|sizes| sizes.try_into().ok())
         .ok_or_else(|| "expected XxYxZ, such as 256x256x113".to_owned())
+}
+
+/// A generated volume and its size: `spheres:256`, `spheres:256x256x100`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct FormulaChoice {
+    pub(crate) formula: Formula,
+    pub(crate) size: [u64; 3],
+}
+
+impl FromStr for FormulaChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, size) = text.split_once(':').unwrap_or((text, "128"));
+        let formula = name.parse::<Formula>().map_err(|error| error.to_string())?;
+        let size = match size.parse() {
+            Ok(edge) => [edge; 3],
+            Err(_) => volume_size(size)?,
+        };
+        Ok(Self { formula, size })
+    }
+}
+
+impl fmt::Display for FormulaChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.size;
+        write!(formatter, "{}:{x}x{y}x{z}", self.formula)
+    }
 }
 
 /// A generated scene and its approximate number of triangles: `knot:100000`.

@@ -8,15 +8,19 @@ use raddle_graphics::camera::View;
 use raddle_graphics::render::FrameOptions;
 use raddle_graphics::volume::FORMATS;
 
-use super::values::{self, Clip, Size};
+use super::values::{self, Clip, FormulaChoice, Size};
 
 /// A volume, and facts that its file may lack.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct VolumeArguments {
     /// The file of a volume.
-    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath, required_unless_present = "scene")]
     #[arg(help = format!("A volume: {FORMATS}; or the folder of a DICOM series"))]
-    pub(crate) file: PathBuf,
+    pub(crate) file: Option<PathBuf>,
+    /// A generated volume instead of a file: spheres or marschner-lobb, with this size
+    #[arg(long, value_name = "NAME[:EDGE|:XxYxZ]")]
+    #[arg(conflicts_with_all = ["file", "raw_size", "raw_type"])]
+    pub(crate) scene: Option<FormulaChoice>,
     /// Voxels along x, y and z of a raw file [default: in the name, as in head_256x256x113_u8.raw]
     #[arg(long, value_name = "XxYxZ", value_parser = values::volume_size)]
     pub(crate) raw_size: Option<[u64; 3]>,

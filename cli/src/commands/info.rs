@@ -97,7 +97,8 @@ fn area(mesh: &Mesh, index: usize) -> f64 {
 
 fn of_volume(arguments: &InfoArguments, bins: usize, quiet: bool) -> Result<Report, CliError> {
     let volume = VolumeArguments {
-        file: arguments.file.clone(),
+        file: Some(arguments.file.clone()),
+        scene: None,
         raw_size: arguments.raw_size,
         raw_type: arguments.raw_type.clone(),
         spacing: None,

@@ -21,13 +21,12 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use clap::Args;
-use serde_json::json;
 
 use self::scene::Scene;
 use crate::arguments::{Options, VolumeArguments};
 use crate::error::CliError;
-use crate::report::Report;
-use crate::{output, workers};
+use crate::report::{self, Report};
+use crate::workers;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -38,8 +37,11 @@ Examples:
 The page shows the command for its picture. Only this machine can connect; for a view of another
 machine, forward the port: ssh -L 8080:127.0.0.1:8080 HOST.";
 
+const HELP: &str = "A volume, the folder of a DICOM series, or a mesh";
+
 /// `raddle view`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("file", |file| file.help(HELP)))]
 pub(crate) struct ViewCommandArguments {
     #[command(flatten)]
     input: VolumeArguments,
@@ -65,13 +67,10 @@ pub(super) fn run(arguments: &ViewCommandArguments, options: &Options) -> Result
     let scene = runtime.install(|| Scene::load(&arguments.input, options.quiet))?;
     let server = server::Server::bind(arguments.port)?;
     let address = server.address();
-    match options.json {
-        true => output::print_ahead(&format!(
-            "{}\n",
-            json!({ "command": "view", "address": address })
-        ))?,
-        false => output::print_ahead(&format!("{address}\n"))?,
-    }
+    // The address is needed while the command runs, so it is printed before the end.
+    let mut report = Report::new();
+    report.text(&address).field("address", &address);
+    report::finish(&report, "view", options)?;
     if !arguments.no_open && std::io::stdout().is_terminal() {
         open(&address);
     }

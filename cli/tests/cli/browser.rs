@@ -1,11 +1,11 @@
 //! A real browser without a window, driven over the DevTools protocol.
 //!
 //! # Source
-//! <https://chromedevtools.github.io/devtools-protocol/>, domains Target, Runtime, Input, Emulation.
+//! <https://chromedevtools.github.io/devtools-protocol/>: Target, Runtime, Input, Emulation.
 
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
@@ -14,7 +14,9 @@ use crate::common::Folder;
 
 /// The names of the program, on Debian and elsewhere.
 const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// The time after which a test gives up waiting.
+/// The number of attempts, 20 ms apart, after which a test gives up waiting.
+const ATTEMPTS: u32 = 3000;
+/// The time after which a call to the browser fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A browser with one page.
@@ -52,7 +54,7 @@ impl Browser {
         let child = PROGRAMS.iter().find_map(start).expect("a browser");
         // The browser writes its port and the path of its socket into a file.
         let file = profile.path("DevToolsActivePort");
-        let begun = Instant::now();
+        let mut attempts = 0;
         let (port, path) = loop {
             let text = std::fs::read_to_string(&file).unwrap_or_default();
             if let Some((port, path)) = text.split_once('\n')
@@ -60,7 +62,8 @@ impl Browser {
             {
                 break (port.to_owned(), path.trim().to_owned());
             }
-            assert!(begun.elapsed() < PATIENCE, "the browser does not start");
+            attempts += 1;
+            assert!(attempts < ATTEMPTS, "the browser does not start");
             std::thread::sleep(Duration::from_millis(20));
         };
         let stream = TcpStream::connect(format!("127.0.0.1:{port}")).expect("the browser listens");
@@ -119,11 +122,12 @@ impl Browser {
     /// Waits until JavaScript is true in the page.
     #[track_caller]
     pub(crate) fn until(&mut self, script: &str) {
-        let begun = Instant::now();
+        let mut attempts = 0;
         let parameters = json!({ "expression": script, "returnByValue": true });
         // Until the page is there, the script fails.
         while self.call("Runtime.evaluate", parameters.clone())["result"]["value"] != true {
-            assert!(begun.elapsed() < PATIENCE, "never: {script}");
+            attempts += 1;
+            assert!(attempts < ATTEMPTS, "never: {script}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -88,6 +88,8 @@ fn every_command_that_has_json_is_among_those_calls() {
         let is_called = CALLS
             .iter()
             .any(|call| call.split(' ').next() == Some(name));
+        // A view runs until it is ended; `view.rs` checks its line.
+        let is_called = is_called || name == "view";
         assert_eq!(has_json, is_called, "{name}");
     }
 }

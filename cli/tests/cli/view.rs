@@ -1,16 +1,17 @@
 //! `raddle view`, seen with a real browser and without one.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
 use crate::browser::Browser;
-use crate::common::{Folder, raddle, run_badly};
+use crate::common::{Folder, json, raddle, run_badly};
 use crate::volumes::ball;
 
 /// The script that is true when a fine picture of the newest request is shown.
@@ -28,20 +29,26 @@ struct View {
 
 impl View {
     fn of(file: &Path) -> Self {
+        Self::with(&[file.as_os_str()])
+    }
+
+    fn with(arguments: &[&OsStr]) -> Self {
         let mut child = raddle()
-            .args(["view", "--workers", "2"])
-            .arg(file)
+            .args(["view", "--workers", "2", "--json"])
+            .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
             .expect("the program starts");
         let output = child.stdout.take().expect("a pipe");
-        let mut address = String::new();
-        BufReader::new(output)
-            .read_line(&mut address)
-            .expect("a line");
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).expect("a line");
+        // Checks the schema and the keys, too.
+        let value = json(&line);
+        assert_eq!(value["command"], "view");
+        let address = value["address"].as_str().expect("an address");
         Self {
             child,
-            address: address.trim().to_owned(),
+            address: address.to_owned(),
         }
     }
 
@@ -122,7 +129,8 @@ fn compare(browser: &mut Browser, folder: &Folder) {
     assert!(saved == expected, "{command}");
     // The canvas has the same picture, up to the losses of JPEG.
     let script = format!(
-        "(async () => {{ const blob = new Blob([new Uint8Array({saved:?})], {{type: 'image/png'}}); \
+        "(async () => {{ const bytes = new Uint8Array({saved:?}); \
+         const blob = new Blob([bytes], {{type: 'image/png'}}); \
          const bitmap = await createImageBitmap(blob); \
          const other = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d'); \
          other.drawImage(bitmap, 0, 0); \
@@ -169,6 +177,19 @@ fn a_volume_is_dragged_and_its_picture_is_that_of_the_command() {
     browser.evaluate(&set("threshold-number", "77.5"));
     browser.evaluate(&set("clip-1-low", "0.5"));
     browser.until("command.includes('--preset bone --threshold=77.5') && /--clip/.test(command)");
+    compare(&mut browser, &folder);
+}
+
+#[test]
+fn a_generated_volume_has_the_page_and_the_command() {
+    let folder = Folder::new("view-scene");
+    let view = View::with(&["--scene", "spheres:20"].map(OsStr::new));
+    let mut browser = Browser::open("scene", &view.address, [500, 200]);
+    browser.until(IS_FINE);
+    assert_eq!(
+        browser.evaluate("$('details').textContent"),
+        "20 × 20 × 20 i16"
+    );
     compare(&mut browser, &folder);
 }
 
@@ -282,9 +303,12 @@ fn bad_messages_are_answered_and_the_conversation_goes_on() {
     let scene: Value = serde_json::from_str(scene.to_text().expect("text")).expect("JSON");
     assert_eq!(
         (&scene["content"], &scene["details"]),
-        (&json!("volume"), &json!("24 × 24 × 24 u8"))
+        (
+            &serde_json::json!("volume"),
+            &serde_json::json!("24 × 24 × 24 u8")
+        )
     );
-    let request = json!({
+    let request = serde_json::json!({
         "id": 1, "want": "frame", "moving": false, "size": [64, 48], "mode": "surface",
         "iso": 155.0, "shadows": false, "preset": null, "threshold": 100.0, "opacity": 1.0,
         "eye": scene["eye"], "at": scene["at"], "fov": 45.0,
@@ -305,28 +329,31 @@ fn bad_messages_are_answered_and_the_conversation_goes_on() {
         let (header, picture) = answer(socket, change);
         assert!(header["kind"] == "error" && picture.is_empty(), "{header}");
     };
-    error(&|it| it["size"] = json!([0, 5]), &mut socket);
-    error(&|it| it["file"] = json!("/etc/passwd"), &mut socket);
-    error(&|it| *it = json!("text"), &mut socket);
+    error(&|it| it["size"] = serde_json::json!([0, 5]), &mut socket);
+    error(
+        &|it| it["file"] = serde_json::json!("/etc/passwd"),
+        &mut socket,
+    );
+    error(&|it| *it = serde_json::json!("text"), &mut socket);
     error(&|it| it["at"] = it["eye"].clone(), &mut socket);
-    error(&|it| it["mode"] = json!("mesh"), &mut socket);
+    error(&|it| it["mode"] = serde_json::json!("mesh"), &mut socket);
     error(
         &|it| {
-            it["mode"] = json!("direct");
-            it["preset"] = json!("none such");
+            it["mode"] = serde_json::json!("direct");
+            it["preset"] = serde_json::json!("none such");
         },
         &mut socket,
     );
     let (header, picture) = answer(&mut socket, &|_| ());
     assert_eq!(
         (&header["kind"], &header["size"]),
-        (&json!("frame"), &json!([64, 48]))
+        (&serde_json::json!("frame"), &serde_json::json!([64, 48]))
     );
     assert_eq!(picture[..2], [0xFF, 0xD8], "JPEG");
     // Of many requests at once, the last one is answered.
     for id in 2..=40 {
         let mut request = request.clone();
-        request["id"] = json!(id);
+        request["id"] = serde_json::json!(id);
         socket
             .send(Message::text(request.to_string()))
             .expect("sent");

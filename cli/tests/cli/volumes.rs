@@ -255,3 +255,106 @@ fn info_describes_meshes_volumes_and_matrices() {
     );
     assert!(run_badly(call("info", &folder.path("none"), "")).contains("No such file"));
 }
+
+#[test]
+fn surfaces_are_extracted_as_a_mesh() {
+    let folder = Folder::new("extract");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let mesh = folder.path("ball.ply").display().to_string();
+    let rest = format!("--iso 155,55 --json --extract {mesh}");
+    let value = json(&run_well(call("isosurface", &file, &rest)));
+    let triangles = value["triangles"].as_u64().expect("a number");
+    assert!((3000..6000).contains(&triangles), "{triangles}");
+    let info = json(&run_well(["info", &mesh, "--json"]));
+    assert_eq!(info["input"]["triangles"], triangles);
+    assert_eq!(info["normals"], true);
+    // A picture and a mesh at once; neither, or another format, is a wrong call.
+    let picture = folder.path("ball.png").display().to_string();
+    let rest = format!("--iso 155 --size 32x32 -o {picture} --extract {mesh}");
+    run_well(call("isosurface", &file, &rest));
+    assert!(Path::new(&picture).exists());
+    assert_eq!(run(call("isosurface", &file, "--iso 155")).code, Some(2));
+    let outcome = run(call("isosurface", &file, "--iso 155 --extract a.stl"));
+    assert!(
+        outcome
+            .errors
+            .contains("--extract a.stl: expected a name that ends in .ply")
+    );
+}
+
+#[test]
+fn a_clipped_volume_shows_its_inside() {
+    let folder = Folder::new("clip");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let picture = folder.path("a.png").display().to_string();
+    let hits = |command: &str, rest: &str| {
+        let rest = format!("{rest} --size 48x48 --json -o {picture}");
+        json(&run_well(call(command, &file, &rest)))["hits"]
+            .as_u64()
+            .expect("a number")
+    };
+    let whole = hits("isosurface", "--iso 155");
+    // The nearer half is cut off; the inside of the other half is seen.
+    let half = hits("isosurface", "--iso 155 --clip=-1,11.5,-1,99,-1,99");
+    assert!(half > 0 && half < whole, "{half} {whole}");
+    assert!(hits("volume", "--clip 0,11.5,0,99,0,99") < hits("volume", ""));
+    let outcome = run(call(
+        "volume",
+        &file,
+        &format!("--clip 1,0,0,1,0,1 -o {picture}"),
+    ));
+    assert!(
+        outcome.errors.contains("expected six numbers"),
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn a_generated_volume_needs_no_file() {
+    let folder = Folder::new("generated");
+    let picture = folder.path("a.png").display().to_string();
+    for (scene, size) in [
+        ("spheres:20x21x22", [20, 21, 22]),
+        ("marschner-lobb:24", [24; 3]),
+    ] {
+        let words = [
+            "volume", "--scene", scene, "--size", "32x32", "--json", "-o", &picture,
+        ];
+        let value = json(&run_well(words));
+        assert_eq!(value["input"]["size"], serde_json::json!(size));
+    }
+    let words = [
+        "isosurface",
+        "--scene",
+        "spheres:16000000",
+        "--iso",
+        "1",
+        "-o",
+        &picture,
+    ];
+    assert!(run_badly(words).contains("spheres:16000000x16000000x16000000: no memory for"));
+    let outcome = run(["volume", "--scene", "cubes", "-o", &picture]);
+    assert!(
+        outcome
+            .errors
+            .contains("expected spheres or marschner-lobb"),
+        "{outcome:?}"
+    );
+    assert_eq!(run(["volume", "-o", &picture]).code, Some(2));
+}
+
+#[test]
+fn threshold_and_opacity_change_the_picture() {
+    let folder = Folder::new("threshold");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let picture = |rest: &str| {
+        let path = folder.path("a.ppm");
+        let rest = format!("{rest} --size 24x24 -o {}", path.display());
+        run_well(call("volume", &file, &rest));
+        std::fs::read(path).expect("a picture")
+    };
+    let plain = picture("--preset bone");
+    assert_ne!(plain, picture("--preset bone --threshold 30"));
+    assert_ne!(plain, picture("--preset bone --opacity 0.2"));
+    assert_eq!(plain, picture("--preset bone --opacity 1"));
+}

@@ -52,6 +52,10 @@ const MAY_USE_PEERS: [&str; 5] = [
     "raddle-together",
 ];
 
+/// A peer that a crate for users needs for another purpose: the live view speaks HTTP through it.
+/// No library depends on it.
+pub const EXCEPTION: (&str, &str) = ("raddle-cli", "tokio");
+
 /// Crates that only the benchmark may depend on, and programs that show how to use them together
 /// with Raddle: no user should pay for a peer.
 pub const PEERS: [&str; 6] = [
@@ -143,7 +147,7 @@ fn check_manifest(file: &SourceFile) -> Vec<Finding> {
             }
             _ => {}
         }
-        if PEERS.contains(&dependency) && !MAY_USE_PEERS.contains(&name) {
+        if is_forbidden(name, dependency) && !MAY_USE_PEERS.contains(&name) {
             report(format!(
                 "{dependency} is a peer; only raddle-bench may use it"
             ));
@@ -163,6 +167,12 @@ fn check_manifest(file: &SourceFile) -> Vec<Finding> {
         findings.push(Finding::new(&file.path, 1, "no `lints.workspace = true`"));
     }
     findings
+}
+
+/// Returns true if a package is a peer, and the crate may not depend on it.
+#[must_use]
+pub fn is_forbidden(name: &str, package: &str) -> bool {
+    PEERS.contains(&package) && (name, package) != EXCEPTION
 }
 
 fn layer_of(name: &str) -> Option<u8> {

@@ -3,7 +3,7 @@
 //! [`layers`](super::layers) looks at manifests. A default feature of a third-party
 //! crate can still bring a peer with it; the tree that Cargo resolves shows that.
 
-use super::layers::PEERS;
+use super::layers::{EXCEPTION, is_forbidden};
 use crate::tree::Finding;
 
 /// The crates that users build; each is resolved on its own, since features of a workspace add up.
@@ -17,8 +17,12 @@ pub const SHIPPED: [&str; 7] = [
     "raddle-topology",
 ];
 
-/// The crates that are parts of peers.
-const PARTS: [&str; 3] = ["rayon-core", "tokio-macros", "tokio-util"];
+/// The crates that are parts of peers, and their peers.
+const PARTS: [(&str, &str); 3] = [
+    ("rayon-core", "rayon"),
+    ("tokio-macros", "tokio"),
+    ("tokio-util", "tokio"),
+];
 
 /// Checks what `cargo tree --prefix none --format {p}` lists for one crate: a package and its
 /// version on each line.
@@ -27,7 +31,11 @@ pub fn check(name: &str, listing: &str) -> Vec<Finding> {
     let mut found: Vec<&str> = listing
         .lines()
         .filter_map(|line| line.split_whitespace().next())
-        .filter(|package| PEERS.contains(package) || PARTS.contains(package))
+        .filter(|package| {
+            let is_part =
+                |(part, peer): &(&str, &str)| part == package && (name, *peer) != EXCEPTION;
+            is_forbidden(name, package) || PARTS.iter().any(is_part)
+        })
         .collect();
     found.sort_unstable();
     found.dedup();
@@ -52,6 +60,13 @@ mod tests {
         let found = check("raddle-cli", listing);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].to_string().contains("-i rayon-core"), "{found:?}");
+    }
+
+    #[test]
+    fn only_the_program_may_use_the_peer_of_the_live_view() {
+        let listing = "tokio v1.54.0\ntokio-macros v2.7.0\nrayon v1.12.0\n";
+        assert_eq!(check("raddle-cli", listing).len(), 1);
+        assert_eq!(check("raddle-graphics", listing).len(), 3);
     }
 
     #[test]

@@ -35,6 +35,7 @@ fn the_size_of_the_tiles_does_not_change_the_picture() {
             size: (37, 29),
             samples,
             tile_edge,
+            ..FrameOptions::default()
         };
         render(&Position, &camera(), &options, |_| ()).unwrap()
     };

@@ -29,6 +29,7 @@ fn from_front(size: (u32, u32), samples: u32) -> RenderOptions {
             fov_degrees: Some(40.0),
             ..View::default()
         },
+        ..RenderOptions::default()
     }
 }
 
@@ -139,6 +140,7 @@ fn a_flat_surface_casts_no_shadow_on_itself() {
             size: (64, 64),
             samples: 1,
             view: View::default(),
+            ..RenderOptions::default()
         };
         let Rendering { picture, report } = render(&mesh, &tree, &options, |_| ()).unwrap();
         assert_eq!(report.rays_shadow, report.rays_hit);

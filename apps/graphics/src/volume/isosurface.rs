@@ -30,9 +30,12 @@ use crate::light::Lights;
 use crate::render::{self, FrameError, FrameOptions, Proceed, TileDone};
 
 mod active;
+mod extract;
 #[cfg(test)]
 mod tests;
 mod tracer;
+
+pub use self::extract::extract;
 
 /// The maximum number of surfaces in a picture.
 pub const SURFACES_MAX: usize = 16;
@@ -87,6 +90,9 @@ pub enum IsosurfaceError {
     /// An isovalue is not a number.
     #[error("isovalue {0}; expected a finite number")]
     Isovalue(f64),
+    /// A surface has too many vertices.
+    #[error("more than 4294967295 vertices; expected a smaller volume, or another isovalue")]
+    Vertices,
     /// An opacity is out of range.
     #[error("opacity {0}; expected more than 0 and at most 1")]
     Opacity(f32),

@@ -97,6 +97,7 @@ fn scenes_fill_their_picture() {
             size: (96, 72),
             samples: 1,
             view: scene.view(),
+            ..RenderOptions::default()
         };
         let report = render(&mesh, &tree, &options, |_| ()).unwrap().report;
         let share = report.rays_hit as f64 / report.rays_primary as f64;

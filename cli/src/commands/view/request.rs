@@ -1,7 +1,5 @@
 //! Pictures that a page asks for.
 
-use std::path::Path;
-
 use glam::{DVec3, Vec3};
 use serde::Deserialize;
 
@@ -104,16 +102,10 @@ impl Request {
         self.clip != [[0.0, 1.0]; 3]
     }
 
-    /// Returns the command that renders the same picture. `offset` is the origin of the scene in
-    /// the coordinates of the file, `clip` the shown part in them, and `extra` has the options with
-    /// which the file was opened.
-    pub(super) fn command(
-        &self,
-        file: &Path,
-        extra: &str,
-        offset: DVec3,
-        clip: Option<[DVec3; 2]>,
-    ) -> String {
+    /// Returns the command that renders the same picture. `input` has the words that name the
+    /// content, `offset` is the origin of the scene in the coordinates of the file, and `clip` is
+    /// the shown part in them.
+    pub(super) fn command(&self, input: &str, offset: DVec3, clip: Option<[DVec3; 2]>) -> String {
         let (name, mut options) = match self.mode {
             Mode::Mesh => ("render", String::new()),
             Mode::Surface => {
@@ -148,10 +140,7 @@ impl Request {
             options += &format!(" --clip={}", numbers.join(","));
         }
         let [width, height] = self.size;
-        let file = quoted(&file.display().to_string());
-        format!(
-            "raddle {name} {file}{extra}{options} --samples 1 --size {width}x{height} -o view.png"
-        )
+        format!("raddle {name} {input}{options} --samples 1 --size {width}x{height} -o view.png")
     }
 }
 
@@ -179,7 +168,7 @@ mod tests {
         assert!(request.is_clipped());
         let clip = Some([DVec3::ZERO, DVec3::new(1.0, 2.0, 3.0)]);
         assert_eq!(
-            request.command(Path::new("a b.raw"), " --raw-type u8", DVec3::X, clip),
+            request.command("'a b.raw' --raw-type u8", DVec3::X, clip),
             "raddle isosurface 'a b.raw' --raw-type u8 --iso=60.5 --shadows --eye=2,2,3 \
              --look-at=1,0,0.5 --fov 45 --clip=0,1,0,2,0,3 --samples 1 --size 320x200 -o view.png"
         );
@@ -189,7 +178,7 @@ mod tests {
             ..request
         };
         assert_eq!(
-            direct.command(Path::new("a.nrrd"), "", DVec3::ZERO, None),
+            direct.command("a.nrrd", DVec3::ZERO, None),
             "raddle volume a.nrrd --preset bone --threshold=3 --opacity 1 --mip --eye=1,2,3 \
              --look-at=0,0,0.5 --fov 45 --samples 1 --size 320x200 -o view.png"
         );

@@ -1,7 +1,7 @@
-//! The content of the file that a view shows.
+//! The content that a view shows.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use glam::{DVec3, Vec3};
 use raddle_graphics::bounds::Bounds;
@@ -29,11 +29,12 @@ const BIN_COUNT: usize = 256;
 /// The distance between samples while something moves, in voxels.
 const STEP_MOVING: f64 = 1.0;
 
-/// The content of a file, ready to be rendered.
+/// The content of a file or a generated volume, ready to be rendered.
 pub(super) struct Scene {
-    file: PathBuf,
-    /// The options with which the file was opened, for a command.
-    extra: String,
+    /// The name of the file or of the generated volume.
+    name: String,
+    /// The words of a command that name the content.
+    input: String,
     /// The origin of the scene in the coordinates of the file.
     offset: DVec3,
     bounds: Bounds,
@@ -60,34 +61,34 @@ impl Scene {
     /// # Errors
     /// [`CliError`] if the file has neither a volume nor a mesh.
     pub(super) fn load(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
-        let content = match arguments.raw_size {
-            Some(_) => Some(Content::Volume),
-            None => Content::of(&arguments.file)?,
-        };
-        let scene = match content {
-            Some(Content::Mesh) => Self::of_mesh(&arguments.file, quiet)?,
-            // The error of the loader says what it expects.
-            _ => Self::of_volume(arguments, quiet)?,
-        };
-        Ok(scene)
+        if let (Some(file), None) = (&arguments.file, arguments.raw_size)
+            && Content::of(file)? == Some(Content::Mesh)
+        {
+            return Self::of_mesh(file, quiet);
+        }
+        // The errors of the loader tell which content is expected.
+        Self::of_volume(arguments, quiet)
     }
 
     fn of_volume(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
         let input = VolumeInput::get(arguments, quiet)?;
         let histogram = Histogram::of(&input.volume, input.macrocells.range(), BIN_COUNT);
-        let mut extra = String::new();
+        let mut words = match (&arguments.file, arguments.scene) {
+            (Some(file), _) => quoted(&file.display().to_string()),
+            (None, scene) => scene.map_or_else(String::new, |scene| format!("--scene {scene}")),
+        };
         if let Some([x, y, z]) = arguments.raw_size {
-            extra += &format!(" --raw-size {x}x{y}x{z}");
+            words += &format!(" --raw-size {x}x{y}x{z}");
         }
         if let Some(name) = &arguments.raw_type {
-            extra += &format!(" --raw-type {}", quoted(name));
+            words += &format!(" --raw-type {}", quoted(name));
         }
         if let Some(DVec3 { x, y, z }) = arguments.spacing {
-            extra += &format!(" --spacing {x},{y},{z}");
+            words += &format!(" --spacing {x},{y},{z}");
         }
         Ok(Self {
-            file: arguments.file.clone(),
-            extra,
+            name: input.name,
+            input: words,
             offset: DVec3::ZERO,
             bounds: input.volume.bounds(),
             content: Shown::Volume {
@@ -114,8 +115,8 @@ impl Scene {
             source,
         })?;
         Ok(Self {
-            file: file.to_path_buf(),
-            extra: String::new(),
+            name: input.name,
+            input: quoted(&file.display().to_string()),
             offset: input.offset,
             bounds: tree.bounds(),
             content: Shown::Mesh {
@@ -128,8 +129,8 @@ impl Scene {
 
     /// Describes the scene for a page: the first camera, values, presets.
     pub(super) fn description(&self) -> Value {
-        let name = self.file.file_name().unwrap_or(self.file.as_os_str());
-        let name = name.to_string_lossy();
+        let name = Path::new(&self.name).file_name();
+        let name = name.map_or(self.name.as_str().into(), |name| name.to_string_lossy());
         let (min, max) = (self.bounds.min.to_array(), self.bounds.max.to_array());
         let mut description = json!({ "kind": "scene", "name": name, "box": [min, max] });
         let (camera, up, more) = match &self.content {
@@ -278,7 +279,7 @@ impl Scene {
 
     /// Returns the command that renders the picture of a request.
     pub(super) fn command(&self, request: &Request) -> String {
-        request.command(&self.file, &self.extra, self.offset, self.clip(request))
+        request.command(&self.input, self.offset, self.clip(request))
     }
 
     /// Returns the shown part, in the coordinates of the file.

@@ -161,6 +161,7 @@ impl Session {
     /// Gives up the picture in progress; its end is still awaited.
     fn give_up(&mut self) {
         if let Some(job) = &self.job {
+            // Relaxed: the flag publishes nothing else.
             job.is_given_up.store(true, Relaxed);
         }
     }
@@ -208,6 +209,7 @@ impl Session {
     /// Accepts a finished picture, and returns the answer to the page; `None` if it was given up.
     fn done(&mut self, outcome: Result<Made, String>) -> Option<Message> {
         let job = self.job.take()?;
+        // Relaxed: only this thread sets the flag.
         if job.is_given_up.load(Relaxed) {
             return None;
         }
@@ -244,6 +246,7 @@ fn make(
     is_given_up: &AtomicBool,
 ) -> Result<Made, String> {
     let begun = Instant::now();
+    // Relaxed: the flag publishes nothing else.
     let picture = scene.render(request, size, || match is_given_up.load(Relaxed) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),

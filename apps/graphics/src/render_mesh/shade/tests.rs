@@ -50,6 +50,7 @@ fn lit_and_dark(mesh: &Mesh, up: Vec3) -> (usize, usize) {
         tree: &tree,
         normals: &CornerNormals::of(mesh, tree.bounds()),
         lights: choose(&tree, &camera, setting, up),
+        clip: None,
     };
     let (mut lit, mut dark) = (0, 0);
     for pixel in 0..size.0 * size.1 {
@@ -118,6 +119,7 @@ fn faces_that_are_flat_in_their_shading_have_their_own_terminator() {
         tree: &tree,
         normals: &CornerNormals::of(&cube, tree.bounds()),
         lights: choose(&tree, &camera, setting, Vec3::Y),
+        clip: None,
     };
     for pixel in 0..size.0 * size.1 {
         let position = [(pixel % size.0) as f32 + 0.5, (pixel / size.0) as f32 + 0.5];
