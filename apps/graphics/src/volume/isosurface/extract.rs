@@ -8,7 +8,7 @@
 //! triangles. So no table of cases is needed.
 //!
 //! A loop that belongs to a tunnel through a cell is closed as well: the mesh then has another
-//! topology in this cell than the trilinear interpolant, which [`render`](super::render) shows
+//! topology in this cell than the trilinear interpolant, which [`render`](super::render()) shows
 //! exactly.
 //!
 //! # Cost
@@ -298,8 +298,8 @@ fn join(
             let [a, b, c, d] = values;
             let saddle = (a * c - b * d) * (a + c - b - d).signum();
             for corner in 0..4 {
-                // The inside is connected through the saddle, or else the outside is. The corners of
-                // the other kind are cut off.
+                // The inside is connected through the saddle, or else the outside is. The corners
+                // of the other kind are cut off.
                 if is_inside[corner] == (saddle >= 0.0) {
                     continue;
                 }
