@@ -34,7 +34,8 @@ use crate::output::Output;
 use crate::record::{Environment, Record, table_head, table_row};
 use crate::suites::{
     Measurement, build, drop_in, forks, idle, kdtree, lk23, locations, locks, loops, matmul,
-    memory, messages, model, multicore, nodes, place, pools as task_pools, rays, sort, waits, wake,
+    memory, messages, model, multicore, nodes, place, pools as task_pools, rays, sort, volumes,
+    waits, wake,
 };
 
 /// Measures Raddle and its peers in alternation, and prints medians and ratios.
@@ -128,6 +129,9 @@ enum Suite {
     Loops,
     /// bunny: primary rays per second on one thread, against Embree and the crate bvh.
     Rays,
+    /// study-full, study-adaptive: four frames of SPLASH's renderer, in yards; direct rendering and
+    /// surfaces of five volumes on one thread, against VTK, OpenVDB and Embree.
+    Volumes,
     /// kd-trees and pictures of real meshes, parallel against sequential.
     Build,
     /// sort2e7: quicksort of 2·10^7 numbers against plain code, rayon, chili, oneTBB and OpenMP.
@@ -195,6 +199,7 @@ impl Suite {
             Self::Forks => &forks::CASES,
             Self::Loops => &loops::CASES,
             Self::Rays => &rays::CASES,
+            Self::Volumes => &volumes::CASES,
             Self::Build => &build::CASES,
             Self::Sort => &sort::CASES,
             Self::Idle => &idle::CASES,
@@ -246,6 +251,7 @@ impl Suite {
             Self::Forks => forks::run(measurement),
             Self::Loops => loops::run(measurement),
             Self::Rays => rays::run(measurement),
+            Self::Volumes => volumes::run(measurement),
             Self::Build => build::run(measurement),
             Self::Sort => sort::run(measurement),
             Self::Idle => idle::run(measurement),
@@ -316,6 +322,7 @@ impl Suite {
             Self::Locations => case == "futures",
             Self::Messages => case != "access",
             Self::Kdtree => case != "bunny-d15",
+            Self::Volumes => case.starts_with("study"),
             Self::Pools => !case.starts_with("sizes") && !case.starts_with("simulated"),
             _ => self.takes_workers(None),
         }

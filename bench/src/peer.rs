@@ -116,6 +116,25 @@ pub(crate) const EMBREE: PeerSource = PeerSource {
     ..IN_CPP
 };
 
+/// OpenVDB: rays at level sets.
+pub(crate) const OPENVDB: PeerSource = PeerSource {
+    name: "openvdb",
+    header: "openvdb/openvdb.h",
+    package: "libopenvdb-dev libboost-iostreams-dev libtbb-dev libimath-dev",
+    flags: &["-lopenvdb", "-ltbb", "-lImath-3_1"],
+    ..IN_CPP
+};
+
+/// The yard: the unit of the time of programs that are not available. It is defined with `-O2`.
+pub(crate) const YARD: PeerSource = PeerSource {
+    name: "yard",
+    flags: &["-O2"],
+    ..IN_CPP
+};
+
+/// The packages of Python that the peers in `peers/volumes.py` need.
+const PYTHON_PACKAGES: &str = "vtk numpy embreex, by pip; RADDLE_PYTHON names their python3";
+
 /// Open MPI: messages between two processes.
 ///
 /// `mpirun` does not bind the processes, because the peer does so itself.
@@ -199,6 +218,36 @@ impl Peer {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| system(&program.display().to_string(), error))?;
+        Self::of_child(name, child)
+    }
+
+    /// Starts one of the peers in `peers/volumes.py`, by the Python that `RADDLE_PYTHON` names.
+    ///
+    /// # Errors
+    /// [`BenchError::PeerMissing`] if Python or one of its packages is missing.
+    pub(crate) fn start_python(name: &'static str) -> Result<Self, BenchError> {
+        let python = std::env::var_os("RADDLE_PYTHON").unwrap_or_else(|| "python3".into());
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/volumes.py");
+        let missing = || BenchError::PeerMissing {
+            peer: name.to_owned(),
+            what: "python3 with its packages".to_owned(),
+            package: PYTHON_PACKAGES.to_owned(),
+        };
+        let found = Command::new(&python)
+            .args(["-c", "import vtk, numpy, embreex"])
+            .stderr(Stdio::null())
+            .status();
+        if !found.is_ok_and(|status| status.success()) {
+            return Err(missing());
+        }
+        let child = Command::new(&python)
+            .arg(script)
+            .arg(name)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|_| missing())?;
         Self::of_child(name, child)
     }
 

@@ -19,6 +19,7 @@ pub(crate) mod place;
 pub(crate) mod pools;
 pub(crate) mod rays;
 pub(crate) mod sort;
+pub(crate) mod volumes;
 pub(crate) mod waits;
 pub(crate) mod wake;
 
@@ -67,6 +68,17 @@ impl Measurement<'_> {
     /// Starts a C++ peer. If the peer is not available, warns and returns `None`.
     pub(crate) fn peer(&mut self, source: PeerSource) -> Option<Box<dyn Contender>> {
         match Peer::start(source) {
+            Ok(peer) => Some(Box::new(peer)),
+            Err(failure) => {
+                (self.warn)(failure.to_string());
+                None
+            }
+        }
+    }
+
+    /// Starts a peer in Python. If it is not available, warns and returns `None`.
+    pub(crate) fn python_peer(&mut self, name: &'static str) -> Option<Box<dyn Contender>> {
+        match Peer::start_python(name) {
             Ok(peer) => Some(Box::new(peer)),
             Err(failure) => {
                 (self.warn)(failure.to_string());

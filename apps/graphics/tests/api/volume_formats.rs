@@ -32,6 +32,9 @@ fn every_format_gives_the_same_volume() {
             "{name}"
         );
         assert_eq!(loaded.volume.direction(), glam::DMat3::IDENTITY, "{name}");
+        // Tags follow the data of VTK files. Everything else ends with the data.
+        let is_vtk = name.ends_with(".vti");
+        assert!(is_vtk || loaded.report.trailing_bytes == 0, "{name}");
         // The content decides, whatever the name is.
         let other = read("it", &bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(other.volume, loaded.volume, "{name}");
@@ -314,4 +317,34 @@ fn data_in_a_file_of_its_own_are_found_and_their_errors_name_it() {
     assert_eq!(loaded.report.file_bytes, header.len() as u64 + 120);
     assert_eq!(loaded.report.file_count, 2);
     std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+}
+
+#[test]
+fn compressed_data_in_a_file_of_its_own_are_expanded_once() {
+    let folder = std::env::temp_dir().join(format!("raddle-volume-twice-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for temporary files");
+    // Programs name such data .raw.gz, which other files with this name are, too.
+    for name in ["it.raw.gz", "it.bin"] {
+        let fields = format!("endian: little\nencoding: gzip\ndata file: {name}");
+        let path = folder.join("it.nhdr");
+        std::fs::write(&path, nrrd(&fields, b"")).expect("a file can be written");
+        std::fs::write(folder.join(name), gzip(&little())).expect("a file can be written");
+        let loaded = Volume::load_with(&path, &LoadOptions::default(), |_| ()).expect("a volume");
+        assert!(*loaded.volume.voxels() == Voxels::from(voxels()), "{name}");
+        assert_eq!(loaded.report.trailing_bytes, 0, "{name}");
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+}
+
+#[test]
+fn values_of_cells_are_a_volume_between_the_points() {
+    let text = "<VTKFile type=\"ImageData\" byte_order=\"LittleEndian\">\n\
+        <ImageData WholeExtent=\"0 2 0 2 0 2\" Origin=\"10 20 30\" Spacing=\"1 2 4\">\n\
+        <Piece Extent=\"0 2 0 2 0 2\"><PointData></PointData><CellData Scalars=\"s\">\n\
+        <DataArray type=\"UInt8\" Name=\"s\" format=\"ascii\">1 2 3 4 5 6 7 8</DataArray>\n\
+        </CellData></Piece></ImageData></VTKFile>\n";
+    let loaded = read("it.vti", text.as_bytes()).expect("a volume");
+    assert_eq!(loaded.volume.size(), [2, 2, 2]);
+    assert_eq!(loaded.volume.value([1, 0, 1]), 6.0);
+    assert_eq!(loaded.volume.origin(), DVec3::new(10.5, 21.0, 32.0));
 }

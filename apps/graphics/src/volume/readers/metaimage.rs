@@ -179,5 +179,8 @@ fn read_data(
     }
     let rest = source.remaining().or(file_bytes);
     let mut inner = Source::inside(ZlibDecoder::new(Rest(source)));
-    layout.read(&mut inner, rest)
+    let voxels = layout.read(&mut inner, rest)?;
+    // The decoder reads the checksum only when it is asked for more.
+    inner.ensure(1)?;
+    Ok(voxels)
 }

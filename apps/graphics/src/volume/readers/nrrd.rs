@@ -218,6 +218,9 @@ fn vectors(field: &Field) -> Result<Vec<DVec3>, Fault> {
         .collect()
 }
 
+/// The first bytes of data that are compressed by gzip.
+const GZIP: [u8; 2] = [0x1F, 0x8B];
+
 /// The part of the data to skip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Skip {
@@ -285,10 +288,19 @@ fn read_data(
             // Lines are skipped before decompression, bytes after it.
             let lines = Skip { bytes: 0, ..skip };
             lines.apply(source, layout)?;
+            // A data file that is named like a compressed file has been expanded already.
+            let is_expanded = source.remaining().is_none();
+            if is_expanded && !(source.ensure(2)? && source.buffered().starts_with(&GZIP)) {
+                Skip { lines: 0, ..skip }.apply(source, layout)?;
+                return layout.read(source, file_bytes);
+            }
             let rest = source.remaining().or(file_bytes);
             let mut inner = Source::inside(MultiGzDecoder::new(Rest(source)));
             Skip { lines: 0, ..skip }.apply(&mut inner, layout)?;
-            layout.read(&mut inner, rest)
+            let voxels = layout.read(&mut inner, rest)?;
+            // The decoder reads the checksum only when it is asked for more.
+            inner.ensure(1)?;
+            Ok(voxels)
         }
     }
 }

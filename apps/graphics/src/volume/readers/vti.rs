@@ -1,7 +1,7 @@
 //! Reads VTK image data (`.vti`): XML with voxels as text, as base64, or as binary data at the end.
 //!
-//! The array is the one that the attribute `Scalars` names, or else the first one of the points. It
-//! may be compressed by zlib.
+//! The array is the one that the attribute `Scalars` names, or else the first one of the points, or
+//! of the cells if points have none. It may be compressed by zlib.
 //!
 //! # Source
 //! VTK file formats, docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html.
@@ -47,7 +47,19 @@ struct Header {
     geometry: Geometry,
     place: Option<Place>,
     scalars: Option<String>,
-    is_in_points: bool,
+    section: Section,
+}
+
+/// The part of the file that arrays belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Section {
+    /// Neither of the others.
+    #[default]
+    Other,
+    /// Values of points.
+    Points,
+    /// Values of cells, of which there is one less along each axis.
+    Cells,
 }
 
 /// The array of voxels, if its data are at the end of the file.
@@ -71,12 +83,10 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
             "VTKFile" => header.file(&tag, place)?,
             "ImageData" => header.image(&tag, place)?,
             "Piece" => header.piece(&tag, place)?,
-            "PointData" => {
-                header.scalars = attribute(&tag, "Scalars", place)?.map(|field| field.text);
-                header.is_in_points = true;
-            }
-            "CellData" => header.is_in_points = false,
-            "DataArray" if header.is_in_points && appended.is_none() => {
+            "PointData" => header.begin(Section::Points, &tag, place)?,
+            // Values of cells count only if there are none of points.
+            "CellData" if appended.is_none() => header.begin(Section::Cells, &tag, place)?,
+            "DataArray" if header.section != Section::Other && appended.is_none() => {
                 let Some(layout) = header.array(&tag, place)? else {
                     continue;
                 };
@@ -112,7 +122,7 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
                     return Err(Fault::syntax(
                         place,
                         found,
-                        "an array of points before them",
+                        "an array of points or cells before them",
                     ));
                 };
                 let source = tags.source();
@@ -238,6 +248,13 @@ impl Header {
         Ok(())
     }
 
+    /// Begins a list of arrays.
+    fn begin(&mut self, section: Section, tag: &BytesStart<'_>, place: Place) -> Result<(), Fault> {
+        self.scalars = attribute(tag, "Scalars", place)?.map(|field| field.text);
+        self.section = section;
+        Ok(())
+    }
+
     /// Checks that there is only one piece.
     fn piece(&mut self, tag: &BytesStart<'_>, place: Place) -> Result<(), Fault> {
         let Some(extent) = attribute(tag, "Extent", place)? else {
@@ -265,6 +282,10 @@ impl Header {
         }
         let missing = |what: &str| Fault::syntax(place, "an array", format!("{what} before it"));
         let size = self.size.ok_or_else(|| missing("an extent"))?;
+        let size = match self.section {
+            Section::Cells => size.map(|len| len.saturating_sub(1)),
+            _ => size,
+        };
         let kind = attribute(tag, "type", place)?.ok_or_else(|| missing("a type"))?;
         let scalar = Scalar::named(&kind.text)
             .ok_or_else(|| kind.wrong("a type of integers or floats, such as Int16"))?;
@@ -352,7 +373,12 @@ impl Header {
 
     fn finish(&self, layout: &Layout, voxels: Voxels) -> Result<Parsed, Fault> {
         let place = self.place.unwrap_or(Place::Whole);
-        Parsed::new(VolumeFormat::Vti, layout.size, voxels, self.geometry, place)
+        let mut geometry = self.geometry;
+        if self.section == Section::Cells {
+            // The value of a cell is that of its middle.
+            geometry.origin += geometry.direction * (0.5 * geometry.spacing);
+        }
+        Parsed::new(VolumeFormat::Vti, layout.size, voxels, geometry, place)
     }
 }
 

@@ -1,0 +1,383 @@
+//! Pictures of volumes.
+//!
+//! - `study-full`, `study-adaptive`: the four frames of the task pool study, exactly as SPLASH-2
+//!   renders them, in 35,344 tasks. The peer is the original's time in yards, which is a constant
+//!   times a sort that runs alternately (peer `yard`).
+//! - `direct-NAME`: direct rendering at 512 × 512 on one thread, with a step of 0.5 voxels, against
+//!   VTK with the same transfer function.
+//! - `surface-NAME-EDGE`: a surface on one thread, against OpenVDB (a level set that is built
+//!   beforehand), VTK, Embree on the extracted mesh, and Embree with extraction and build for each
+//!   frame (`embree-new`). Raddle prepares the isovalue for each frame.
+//!
+//! # Source
+//! R. Hoffmann, M. Korch, T. Rauber: Performance evaluation of task pools based on hardware
+//! synchronization. SC 2004, section 4.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use raddle_graphics::render::FrameOptions;
+use raddle_graphics::volume::direct::{self, DirectOptions};
+use raddle_graphics::volume::isosurface::{self, IsosurfaceOptions};
+use raddle_graphics::volume::volrend::{FrameView, Sampling, Volrend};
+use raddle_graphics::volume::{Histogram, Macrocells, TransferFunction, Volume, Voxels};
+
+use crate::error::BenchError;
+use crate::harness::{Case, Contender, Local, Request, Sample, Unit, timed};
+use crate::peer::{self, OPENVDB, Peer, YARD};
+use crate::pools::RaddlePools;
+use crate::suites::Measurement;
+
+/// The names of the cases.
+pub(crate) const CASES: [&str; 15] = [
+    "study-full",
+    "study-adaptive",
+    "direct-head",
+    "direct-engine",
+    "direct-aneurism",
+    "surface-aneurism-512",
+    "surface-heptane-512",
+    "surface-engine-512",
+    "surface-cthead-512",
+    "surface-walnut-512",
+    "surface-aneurism-1024",
+    "surface-heptane-1024",
+    "surface-engine-1024",
+    "surface-cthead-1024",
+    "surface-walnut-1024",
+];
+
+/// The file, the isovalue and the spacing along z of each volume.
+const VOLUMES: [(&str, &str, f64, f64); 6] = [
+    ("head", "head.den.zst", 0.0, 1.0),
+    ("engine", "engine_256x256x128_u8.raw.zst", 80.0, 1.0),
+    ("aneurism", "aneurism_256x256x256_u8.raw.zst", 60.0, 1.0),
+    ("heptane", "heptane_302x302x302_u8.raw.zst", 60.0, 1.0),
+    (
+        "cthead",
+        "unc_cthead_256x256x113_i16le.raw.zst",
+        1150.0,
+        2.0,
+    ),
+    ("walnut", "walnut_ct_128x96x114_u16le.raw.zst", 9000.0, 1.0),
+];
+
+/// The times of the original for the four frames, in yards.
+const YARDS_FULL: f64 = 0.081;
+const YARDS_ADAPTIVE: f64 = 0.045;
+/// The edge of a picture by direct rendering.
+const DIRECT_EDGE: u32 = 512;
+/// The share of pixels by which the hits of peers may differ. Linear search misses thin parts.
+const TOLERANCE: f64 = 0.05;
+/// The same for VTK, which rounds values to its table of opacities.
+const TOLERANCE_VTK: f64 = 0.3;
+
+/// Runs the suite.
+///
+/// # Errors
+/// [`BenchError::NoData`] if a volume is missing; and the errors of [`Measurement::compare`].
+pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    for name in CASES {
+        if !measurement.wants(name) {
+            continue;
+        }
+        let words: Vec<&str> = name.split('-').collect();
+        match words[..] {
+            ["study", kind] => study(measurement, name, kind == "adaptive")?,
+            ["direct", volume] => direct_rendering(measurement, name, volume)?,
+            ["surface", volume, edge] => surface(measurement, name, volume, edge)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn failed(error: impl std::fmt::Display) -> BenchError {
+    BenchError::contender("raddle", error)
+}
+
+/// Loads a volume, and returns its isovalue.
+fn load(name: &str) -> Result<(Volume, f64), BenchError> {
+    let found = VOLUMES.iter().find(|volume| volume.0 == name);
+    let (_, file, isovalue, depth) = *found.unwrap_or(&VOLUMES[0]);
+    let path = super::data_folder().join("volume").join(file);
+    super::check_data(&path)?;
+    let volume = Volume::load(&path)?;
+    let (spacing, direction) = (volume.spacing().with_z(depth), volume.direction());
+    let volume = volume.with_geometry(spacing, glam::DVec3::ZERO, direction);
+    Ok((volume.map_err(failed)?, isovalue))
+}
+
+/// Compares the four frames with the time of the original.
+fn study(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    is_adaptive: bool,
+) -> Result<(), BenchError> {
+    let (volume, _) = load("head")?;
+    let volrend = Volrend::new(&volume).map_err(failed)?;
+    let (sampling, yards) = match is_adaptive {
+        true => (Sampling::Adaptive, YARDS_ADAPTIVE),
+        false => (Sampling::Full, YARDS_FULL),
+    };
+    let frames = || {
+        let frame = |number| volrend.render(FrameView::of_frame(4, number), sampling, |_| ());
+        let pictures = (4..8).map(frame);
+        let rays = pictures.map(|picture| {
+            let sum: u64 = picture.pixels.iter().map(|&pixel| u64::from(pixel)).sum();
+            1_000_000_007 * picture.counts.rays + sum
+        });
+        rays.fold(0, u64::wrapping_add)
+    };
+    let mut pools = RaddlePools::default();
+    let expected = pools.install(1, frames)?;
+    let case = Case {
+        suite: "volumes",
+        name,
+        unit: Unit::Milliseconds,
+        repetitions: 1,
+        file: None,
+        expected,
+        tolerance: 0,
+    };
+    let mut raddle = Local::new("raddle", |request| {
+        pools.install(request.workers, || timed(request.repetitions, frames))
+    });
+    let mut peers: Vec<Box<dyn Contender + '_>> = Vec::new();
+    match Peer::start(YARD) {
+        Ok(yard) => peers.push(Box::new(Original {
+            yard,
+            yards,
+            expected,
+        })),
+        Err(failure) => (measurement.warn)(failure.to_string()),
+    }
+    measurement.compare(&case, &mut raddle, &mut peers)
+}
+
+/// The original program, of which only the time in yards is known.
+struct Original {
+    yard: Peer,
+    yards: f64,
+    /// The result that it would have.
+    expected: u64,
+}
+
+impl Contender for Original {
+    fn name(&self) -> &str {
+        "original"
+    }
+
+    fn process(&self) -> Option<u32> {
+        self.yard.process()
+    }
+
+    fn measure(&mut self, request: &Request<'_>) -> Result<Sample, BenchError> {
+        let yard = self.yard.measure(request)?;
+        Ok(Sample {
+            time: yard.time.mul_f64(self.yards),
+            // The sort checks its own result.
+            result: if yard.result == 1 { self.expected } else { 0 },
+        })
+    }
+}
+
+/// A peer with a result that is only near the expected one.
+struct Rounding {
+    inner: Box<dyn Contender>,
+    expected: u64,
+    tolerance: f64,
+}
+
+impl Contender for Rounding {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn process(&self) -> Option<u32> {
+        self.inner.process()
+    }
+
+    fn measure(&mut self, request: &Request<'_>) -> Result<Sample, BenchError> {
+        let sample = self.inner.measure(request)?;
+        let difference = sample.result.abs_diff(self.expected) as f64;
+        let is_near = difference <= self.tolerance * self.expected as f64;
+        let result = if is_near {
+            self.expected
+        } else {
+            sample.result
+        };
+        Ok(Sample { result, ..sample })
+    }
+}
+
+/// Compares direct rendering with VTK.
+fn direct_rendering(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    volume_name: &str,
+) -> Result<(), BenchError> {
+    let (volume, _) = load(volume_name)?;
+    let macrocells = Macrocells::of(&volume);
+    let histogram = Histogram::of(&volume, macrocells.range(), 256);
+    let transfer = TransferFunction::of_histogram(&histogram);
+    let mut facts = String::new();
+    for point in transfer.points() {
+        let [red, green, blue] = point.colour;
+        let (value, opacity) = (point.value, point.opacity);
+        // Writing to a string cannot fail.
+        let _infallible = writeln!(facts, "point {value} {red} {green} {blue} {opacity}");
+    }
+    let options = DirectOptions {
+        frame: frame(DIRECT_EDGE),
+        ..DirectOptions::new(transfer)
+    };
+    let picture = || {
+        let rendering = direct::render(&volume, &macrocells, &options, |_| ());
+        rendering.map_or(0, |rendering| rendering.counts.hits)
+    };
+    compare(
+        measurement,
+        name,
+        &volume,
+        &facts,
+        DIRECT_EDGE,
+        &["vtk"],
+        picture,
+    )
+}
+
+/// Compares a surface with all peers.
+fn surface(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    volume_name: &str,
+    edge: &str,
+) -> Result<(), BenchError> {
+    let (volume, isovalue) = load(volume_name)?;
+    let edge = edge.parse().map_err(failed)?;
+    let macrocells = Macrocells::of(&volume);
+    let options = IsosurfaceOptions {
+        frame: frame(edge),
+        ..IsosurfaceOptions::new(isovalue)
+    };
+    let picture = || {
+        let rendering = isosurface::render(&volume, &macrocells, &options, |_| ());
+        rendering.map_or(0, |rendering| rendering.counts.hits)
+    };
+    let peers = ["openvdb", "vtk", "embree", "embree-new"];
+    let facts = format!("iso {isovalue}\n");
+    compare(measurement, name, &volume, &facts, edge, &peers, picture)
+}
+
+fn frame(edge: u32) -> FrameOptions {
+    FrameOptions {
+        size: (edge, edge),
+        ..FrameOptions::default()
+    }
+}
+
+/// Compares pictures on one thread. The result is the number of hits.
+fn compare(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    volume: &Volume,
+    facts: &str,
+    edge: u32,
+    peers: &[&'static str],
+    picture: impl Fn() -> u64 + Sync,
+) -> Result<(), BenchError> {
+    let input = Input::write(name, volume, facts, edge)?;
+    let mut pools = RaddlePools::default();
+    let expected = pools.install(1, &picture)?;
+    let case = Case {
+        suite: "volumes",
+        name,
+        unit: Unit::Milliseconds,
+        repetitions: 1,
+        file: Some(&input.facts),
+        expected,
+        tolerance: (TOLERANCE * expected as f64) as u64,
+    };
+    let mut raddle = Local::new("raddle", |request| {
+        pools.install(request.workers, || timed(request.repetitions, &picture))
+    });
+    let mut others: Vec<Box<dyn Contender + '_>> = Vec::new();
+    for &peer in peers {
+        others.extend(match peer {
+            "openvdb" => measurement.peer(OPENVDB),
+            "vtk" => measurement.python_peer(peer).map(|inner| {
+                let tolerance = TOLERANCE_VTK;
+                Box::new(Rounding {
+                    inner,
+                    expected,
+                    tolerance,
+                }) as Box<dyn Contender>
+            }),
+            _ => measurement.python_peer(peer),
+        });
+    }
+    measurement.compare_on(1, &case, &mut raddle, &mut others)
+}
+
+/// The files for the peers, which are removed at the end.
+struct Input {
+    facts: PathBuf,
+    raw: PathBuf,
+}
+
+impl Input {
+    /// Writes the voxels, and the facts that `peers/volumes.py` describes.
+    fn write(name: &str, volume: &Volume, facts: &str, edge: u32) -> Result<Self, BenchError> {
+        let folder = peer::program_folder();
+        let stem = format!("{name}-{}", std::process::id());
+        let input = Self {
+            facts: folder.join(format!("{stem}.txt")),
+            raw: folder.join(format!("{stem}.raw")),
+        };
+        let bytes: Vec<u8> = match volume.voxels() {
+            Voxels::U8(list) => list.clone(),
+            Voxels::U16(list) => list.iter().flat_map(|voxel| voxel.to_le_bytes()).collect(),
+            Voxels::I16(list) => list.iter().flat_map(|voxel| voxel.to_le_bytes()).collect(),
+            other => return Err(failed(format!("voxels of type {}", other.type_name()))),
+        };
+        let camera = volume
+            .camera(&raddle_graphics::camera::View::default())
+            .map_err(failed)?;
+        let [x, y, z] = volume.size();
+        let (spacing, eye, at) = (volume.spacing(), camera.eye(), volume.bounds().center());
+        let text = format!(
+            "raw {} {} {x} {y} {z}\nspacing {} {} {}\npixels {edge}\neye {} {} {}\nat {} {} {}\n\
+             up 0 0 1\nfov {}\n{facts}",
+            input.raw.display(),
+            volume.voxels().type_name(),
+            spacing.x,
+            spacing.y,
+            spacing.z,
+            eye.x,
+            eye.y,
+            eye.z,
+            at.x,
+            at.y,
+            at.z,
+            camera.fov_degrees(),
+        );
+        fs::create_dir_all(&folder)
+            .and_then(|()| fs::write(&input.raw, bytes))
+            .and_then(|()| fs::write(&input.facts, text))
+            .map_err(|source| BenchError::System {
+                what: folder.display().to_string(),
+                source,
+            })?;
+        Ok(input)
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        // Files that are left over only take space.
+        let _gone = fs::remove_file(&self.raw);
+        let _gone = fs::remove_file(&self.facts);
+    }
+}
