@@ -133,7 +133,7 @@ pub(crate) const YARD: PeerSource = PeerSource {
 };
 
 /// The packages of Python that the peers in `peers/volumes.py` need.
-const PYTHON_PACKAGES: &str = "vtk numpy embreex, by pip; RADDLE_PYTHON names their python3";
+const PYTHON_PACKAGES: &str = "vtk numpy embreex, by pip; PYTHON names their python3";
 
 /// Open MPI: messages between two processes.
 ///
@@ -221,12 +221,12 @@ impl Peer {
         Self::of_child(name, child)
     }
 
-    /// Starts one of the peers in `peers/volumes.py`, by the Python that `RADDLE_PYTHON` names.
+    /// Starts one of the peers in `peers/volumes.py`, by the Python that `PYTHON` names.
     ///
     /// # Errors
     /// [`BenchError::PeerMissing`] if Python or one of its packages is missing.
     pub(crate) fn start_python(name: &'static str) -> Result<Self, BenchError> {
-        let python = std::env::var_os("RADDLE_PYTHON").unwrap_or_else(|| "python3".into());
+        let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/volumes.py");
         let missing = || BenchError::PeerMissing {
             peer: name.to_owned(),

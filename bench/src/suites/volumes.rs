@@ -70,7 +70,7 @@ const YARDS_ADAPTIVE: f64 = 0.045;
 const DIRECT_EDGE: u32 = 512;
 /// The share of pixels by which the hits of peers may differ. Linear search misses thin parts.
 const TOLERANCE: f64 = 0.05;
-/// The same for VTK, which rounds values to its table of opacities.
+/// The share for VTK, which rounds values to its table of opacities.
 const TOLERANCE_VTK: f64 = 0.3;
 
 /// Runs the suite.

@@ -96,11 +96,15 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
                     .map_or("ascii", |format| format.text.as_str())
                 {
                     "ascii" if !is_empty => {
-                        let voxels = layout.read_text(tags.source())?;
+                        // The closing tag may follow the last number at once.
+                        let mut text = Source::inside(UntilTag::numbers(tags.source()));
+                        // Lines are counted from the tag, so its place is reported instead.
+                        let voxels = layout.read_text(&mut text);
+                        let voxels = voxels.map_err(|fault| Fault::new(place, fault.problem))?;
                         return header.finish(&layout, voxels);
                     }
                     "binary" if !is_empty => {
-                        let text = UntilTag(Rest(tags.source()));
+                        let text = UntilTag::base64(tags.source());
                         let voxels = header.blocks(&layout, file_bytes, Base64(text))?;
                         return header.finish(&layout, voxels);
                     }
@@ -131,7 +135,7 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
                 let is_base64 = encoding.is_some_and(|field| field.text == "base64");
                 source.skip(offset, "an offset in the data")?;
                 let voxels = match is_base64 {
-                    true => header.blocks(&layout, file_bytes, Base64(UntilTag(Rest(source))))?,
+                    true => header.blocks(&layout, file_bytes, Base64(UntilTag::base64(source)))?,
                     false => header.blocks(&layout, file_bytes, Plain(Rest(source)))?,
                 };
                 return header.finish(&layout, voxels);
@@ -425,13 +429,31 @@ impl<R: Read> Part for Base64<R> {
     }
 }
 
-/// The text of an element without white space, up to the next tag.
-struct UntilTag<'s, 'a>(Rest<'s, 'a>);
+/// The text of an element, up to the next tag.
+struct UntilTag<'s, 'a> {
+    rest: Rest<'s, 'a>,
+    /// True if white space is a part of the text.
+    has_space: bool,
+}
+
+impl<'s, 'a> UntilTag<'s, 'a> {
+    /// Returns numbers, which white space separates.
+    fn numbers(source: &'s mut Source<'a>) -> Self {
+        let (rest, has_space) = (Rest(source), true);
+        Self { rest, has_space }
+    }
+
+    /// Returns base64.
+    fn base64(source: &'s mut Source<'a>) -> Self {
+        let (rest, has_space) = (Rest(source), false);
+        Self { rest, has_space }
+    }
+}
 
 impl Read for UntilTag<'_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         loop {
-            let available = self.0.fill_buf()?;
+            let available = self.rest.fill_buf()?;
             let end = available.iter().position(|&byte| byte == b'<');
             let text = &available[..end.unwrap_or(available.len())];
             if text.is_empty() {
@@ -441,12 +463,12 @@ impl Read for UntilTag<'_, '_> {
             let mut count = 0;
             for &byte in text[..used]
                 .iter()
-                .filter(|byte| !byte.is_ascii_whitespace())
+                .filter(|byte| self.has_space || !byte.is_ascii_whitespace())
             {
                 buffer[count] = byte;
                 count += 1;
             }
-            self.0.consume(used);
+            self.rest.consume(used);
             if count > 0 || buffer.is_empty() {
                 return Ok(count);
             }
