@@ -70,6 +70,13 @@ struct Appended {
 }
 
 fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Fault> {
+    let parsed = parse(source, files)?;
+    // Other arrays and closing tags may follow.
+    source.drain()?;
+    Ok(parsed)
+}
+
+fn parse(source: &mut Source<'_>, files: &Context<'_>) -> Result<Parsed, Fault> {
     let file_bytes = source.remaining().or(files.file_bytes);
     let mut header = Header::default();
     let mut appended = None;
