@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use glam::{DVec3, Vec3};
+use raddle_graphics::kdtree::{KdTree, Parameters};
 use raddle_graphics::mesh::{LoadOptions, Mesh, MeshReport};
 use raddle_graphics::scene;
 use serde_json::{Map, Value, json};
@@ -12,7 +13,7 @@ use crate::arguments::values::SceneChoice;
 use crate::error::CliError;
 use crate::progress::Phase;
 use crate::report::{Count, Facts, Plain};
-use crate::{output, units};
+use crate::{output, slow_tree, units};
 
 /// A mesh and facts about its origin.
 #[derive(Debug)]
@@ -68,6 +69,26 @@ impl Input {
             offset: DVec3::ZERO,
             facts,
         })
+    }
+
+    /// Builds the kd-tree of the mesh, and returns it with the time that this took. Warns if rays
+    /// will be slow.
+    ///
+    /// # Errors
+    /// [`CliError::Tree`].
+    pub(crate) fn tree(&self, quiet: bool) -> Result<(KdTree, Duration), CliError> {
+        let phase = Phase::begin("building", quiet);
+        let built = KdTree::build_with(&self.mesh, &Parameters::default(), |share| {
+            phase.at_share(share);
+        });
+        let time = phase.elapsed();
+        drop(phase);
+        let tree = built.map_err(|source| CliError::Tree {
+            input: self.name.clone(),
+            source,
+        })?;
+        slow_tree::warn(&self.name, tree.tests_per_ray(), quiet);
+        Ok((tree, time))
     }
 
     fn load(path: &std::path::Path, quiet: bool) -> Result<Self, CliError> {

@@ -274,14 +274,8 @@ impl Picture {
         let mut bytes = Vec::new();
         let quantised = self.quantised()?;
         reserve(&mut bytes, quantised.len() as u64)?;
-        JpegEncoder::new_with_quality(&mut bytes, quality.clamp(1, 100))
-            .write_image(
-                quantised.as_flattened(),
-                self.width,
-                self.height,
-                ExtendedColorType::Rgb8,
-            )
-            .map_err(|error| self.encode_error(error))?;
+        let encoder = JpegEncoder::new_with_quality(&mut bytes, quality.clamp(1, 100));
+        self.write(encoder, &quantised)?;
         Ok(bytes)
     }
 
@@ -299,15 +293,27 @@ impl Picture {
         // The encoder filters into a list of its own, and compresses into another one before it
         // writes the result.
         memory::ask_for_each(self.pixels.len(), 3 * size_of::<[u8; 3]>() as u64)?;
-        PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive)
+        let (compression, filter) = (CompressionType::Default, FilterType::Adaptive);
+        let encoder = PngEncoder::new_with_quality(&mut bytes, compression, filter);
+        self.write(encoder, &quantised)?;
+        Ok(bytes)
+    }
+
+    /// Writes the picture in 8 bits per channel.
+    fn write(
+        &self,
+        encoder: impl ImageEncoder,
+        quantised: &[[u8; 3]],
+    ) -> Result<(), PictureProblem> {
+        let (width, height) = (self.width, self.height);
+        encoder
             .write_image(
                 quantised.as_flattened(),
-                self.width,
-                self.height,
+                width,
+                height,
                 ExtendedColorType::Rgb8,
             )
-            .map_err(|error| self.encode_error(error))?;
-        Ok(bytes)
+            .map_err(|error| self.encode_error(error))
     }
 
     fn ppm(&self) -> Result<Vec<u8>, PictureProblem> {

@@ -98,6 +98,19 @@ fn failed(error: impl std::fmt::Display) -> BenchError {
     BenchError::contender("raddle", error)
 }
 
+/// Returns a case in which every contender computes the same result.
+fn case_of(name: &str, expected: u64) -> Case<'_> {
+    Case {
+        suite: "volumes",
+        name,
+        unit: Unit::Milliseconds,
+        repetitions: 1,
+        file: None,
+        expected,
+        tolerance: 0,
+    }
+}
+
 /// Loads a volume, and returns its isovalue.
 fn load(name: &str) -> Result<(Volume, f64), BenchError> {
     let found = VOLUMES.iter().find(|volume| volume.0 == name);
@@ -133,15 +146,7 @@ fn study(
     };
     let mut pools = RaddlePools::default();
     let expected = pools.install(1, frames)?;
-    let case = Case {
-        suite: "volumes",
-        name,
-        unit: Unit::Milliseconds,
-        repetitions: 1,
-        file: None,
-        expected,
-        tolerance: 0,
-    };
+    let case = case_of(name, expected);
     let mut raddle = Local::new("raddle", |request| {
         pools.install(request.workers, || timed(request.repetitions, frames))
     });
@@ -292,13 +297,9 @@ fn compare(
     let mut pools = RaddlePools::default();
     let expected = pools.install(1, &picture)?;
     let case = Case {
-        suite: "volumes",
-        name,
-        unit: Unit::Milliseconds,
-        repetitions: 1,
         file: Some(&input.facts),
-        expected,
         tolerance: (TOLERANCE * expected as f64) as u64,
+        ..case_of(name, expected)
     };
     let mut raddle = Local::new("raddle", |request| {
         pools.install(request.workers, || timed(request.repetitions, &picture))

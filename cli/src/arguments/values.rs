@@ -160,19 +160,17 @@ impl fmt::Display for DepthChoice {
 
 /// Parses three finite numbers: `1,2.5,-3`.
 pub(crate) fn vector(text: &str) -> Result<DVec3, String> {
+    numbers(text)
+        .map(DVec3::from_array)
+        .ok_or_else(|| "expected three finite numbers, such as 1,2.5,-3".to_owned())
+}
+
+/// Parses finite numbers that commas separate.
+fn numbers<const COUNT: usize>(text: &str) -> Option<[f64; COUNT]> {
     let is_in_range = |number: &f64| number.abs() <= f64::from(f32::MAX);
-    let mut numbers = text
-        .split(',')
-        .map(|number| number.trim().parse::<f64>().ok().filter(is_in_range));
-    match (
-        numbers.next(),
-        numbers.next(),
-        numbers.next(),
-        numbers.next(),
-    ) {
-        (Some(Some(x)), Some(Some(y)), Some(Some(z)), None) => Ok(DVec3::new(x, y, z)),
-        _ => Err("expected three finite numbers, such as 1,2.5,-3".to_owned()),
-    }
+    let number = |text: &str| text.trim().parse().ok().filter(is_in_range);
+    let numbers: Option<Vec<f64>> = text.split(',').map(number).collect();
+    numbers?.try_into().ok()
 }
 
 /// A part of space: the smallest and the largest coordinates.
@@ -189,18 +187,8 @@ impl Clip {
 
 /// Parses the smallest and the largest x, y and z: `0,10,0,10,5,10`.
 pub(crate) fn clip(text: &str) -> Result<Clip, String> {
-    let numbers: Option<Vec<f64>> = text
-        .split(',')
-        .map(|number| {
-            number
-                .trim()
-                .parse::<f64>()
-                .ok()
-                .filter(|it| it.is_finite())
-        })
-        .collect();
-    match numbers.as_deref() {
-        Some(&[x0, x1, y0, y1, z0, z1]) if x0 < x1 && y0 < y1 && z0 < z1 => {
+    match numbers(text) {
+        Some([x0, x1, y0, y1, z0, z1]) if x0 < x1 && y0 < y1 && z0 < z1 => {
             Ok(Clip([DVec3::new(x0, y0, z0), DVec3::new(x1, y1, z1)]))
         }
         _ => Err("expected six numbers, the smallest and the largest x, y and z".to_owned()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueHint};
 use glam::{DVec3, Vec3};
 use raddle_graphics::camera::{Setting, View};
-use raddle_graphics::kdtree::{KdTree, Parameters, TESTS_SLOW};
+use raddle_graphics::kdtree::TESTS_SLOW;
 use raddle_graphics::picture;
 use raddle_graphics::render_mesh::{self as render, RenderError, RenderOptions, RenderReport};
 use serde_json::json;
@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::input::{Input, coordinates};
 use crate::progress::Phase;
 use crate::report::{Object, RanOn, Report};
-use crate::{slow_tree, units, workers};
+use crate::{units, workers};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -120,18 +120,8 @@ fn make(
     arguments: &RenderArguments,
     quiet: bool,
 ) -> Result<Made, CliError> {
-    let phase = Phase::begin("building", quiet);
-    let built = KdTree::build_with(&input.mesh, &Parameters::default(), |share| {
-        phase.at_share(share);
-    });
-    let build_time = phase.elapsed();
-    drop(phase);
-    let tree = built.map_err(|source| CliError::Tree {
-        input: input.name.clone(),
-        source,
-    })?;
+    let (tree, build_time) = input.tree(quiet)?;
     let tests_per_ray = tree.tests_per_ray();
-    slow_tree::warn(&input.name, tests_per_ray, quiet);
     let phase = Phase::begin("rendering", quiet);
     let rendering = render::render(&input.mesh, &tree, options, |done| {
         phase.one_more_of(done.tile_count);

@@ -62,7 +62,16 @@ pub(crate) struct ViewCommandArguments {
 ///
 /// # Errors
 /// [`CliError`] if the file cannot be read, or if the port is not free.
-pub(super) fn run(arguments: &ViewCommandArguments, options: &Options) -> Result<Report, CliError> {
+pub(super) fn run(
+    arguments: &ViewCommandArguments,
+    options: &Options,
+) -> Result<Option<Report>, CliError> {
+    if options.stats {
+        return Err(CliError::WrongCall {
+            options: "--stats".to_owned(),
+            reason: "expected a command that ends; raddle volume has statistics".to_owned(),
+        });
+    }
     let runtime = workers::start(options)?;
     let scene = runtime.install(|| Scene::load(&arguments.input, options.quiet))?;
     let server = server::Server::bind(arguments.port)?;
@@ -75,7 +84,7 @@ pub(super) fn run(arguments: &ViewCommandArguments, options: &Options) -> Result
         open(&address);
     }
     server.serve(Arc::new(scene), Arc::new(runtime))?;
-    Ok(Report::new())
+    Ok(None)
 }
 
 /// Opens an address in the browser of the desktop, if there is one.
@@ -93,6 +102,9 @@ fn open(address: &str) {
         let mut command = Command::new(opener);
         let command = command.arg(address).stdin(Stdio::null());
         // Without a browser, the address is on standard output.
-        let _child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        if let Ok(mut child) = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn() {
+            // A child that has ended stays in the table of processes until its parent waits for it.
+            std::thread::spawn(move || child.wait());
+        }
     }
 }

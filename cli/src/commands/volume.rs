@@ -134,7 +134,9 @@ fn turned(
 fn refused(error: DirectError, arguments: &VolumeCommandArguments) -> CliError {
     let options = match error {
         DirectError::Camera(_) => arguments.view.given(),
-        DirectError::Step(step) => format!("--step {step}"),
+        DirectError::Step(_) | DirectError::Samples { .. } => {
+            format!("--step {}", arguments.step)
+        }
         _ => format!("--size {}", arguments.view.size),
     };
     CliError::WrongCall {

@@ -11,7 +11,7 @@ use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
 use crate::browser::Browser;
-use crate::common::{Folder, json, raddle, run_badly};
+use crate::common::{Folder, json, raddle, run, run_badly};
 use crate::volumes::ball;
 
 /// The script that is true when a fine picture of the newest request is shown.
@@ -370,6 +370,34 @@ fn bad_messages_are_answered_and_the_conversation_goes_on() {
 }
 
 #[test]
+fn a_page_that_is_closed_during_its_picture_leaves_the_view_to_others() {
+    let folder = Folder::new("view-closed");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let view = View::of(&file);
+    let mut others = view.socket();
+    let scene = others.read().expect("a description");
+    let scene: Value = serde_json::from_str(scene.to_text().expect("text")).expect("JSON");
+    let request = |size: u32| {
+        serde_json::json!({
+            "id": 1, "want": "frame", "moving": false, "size": [size, size], "mode": "direct",
+            "iso": 155.0, "shadows": false, "preset": null, "threshold": 1.0, "opacity": 0.01,
+            "eye": scene["eye"], "at": scene["at"], "fov": 20.0,
+            "clip": [[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]],
+        })
+    };
+    for _ in 0..4 {
+        let mut closed = view.socket();
+        let large = Message::text(request(4096).to_string());
+        closed.send(large).expect("sent");
+        drop(closed);
+    }
+    let small = Message::text(request(16).to_string());
+    others.send(small).expect("sent");
+    let bytes = others.read().expect("an answer").into_data();
+    assert!(bytes.windows(7).any(|window| window == b"\"frame\""));
+}
+
+#[test]
 fn a_port_in_use_and_a_file_without_content_are_errors() {
     let folder = Folder::new("view-errors");
     let file = folder.file("ball_24x24x24_u8.raw", ball());
@@ -379,4 +407,7 @@ fn a_port_in_use_and_a_file_without_content_are_errors() {
     assert!(line.contains(&format!("port {port}: ")), "{line}");
     let text = folder.file("notes.txt", "no volume");
     assert!(run_badly(["view", &text.display().to_string()]).contains("notes.txt"));
+    // There is no end at which statistics could be printed.
+    let call = ["view", &file.display().to_string(), "--stats"];
+    assert_eq!(run(call).code, Some(2));
 }

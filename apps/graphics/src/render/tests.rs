@@ -84,3 +84,21 @@ fn options_out_of_range_are_rejected() {
         assert_eq!(outcome.unwrap_err(), error);
     }
 }
+
+#[test]
+fn a_callback_stops_the_work_and_the_next_picture_is_whole() {
+    let options = FrameOptions {
+        size: (64, 64),
+        tile_edge: 4,
+        ..FrameOptions::default()
+    };
+    let stopped = render(&Position, &camera(), &options, |_| ControlFlow::Break(()));
+    assert_eq!(stopped.unwrap_err(), FrameError::Stopped);
+    let whole = render(
+        &Position,
+        &camera(),
+        &options,
+        |_| ControlFlow::Continue(()),
+    );
+    assert_eq!(whole.unwrap().counts, Samples(64 * 64));
+}

@@ -142,12 +142,6 @@ impl TransferFunction {
         Self::relative(None, histogram.range, histogram.threshold())
     }
 
-    /// Returns a preset for a histogram.
-    #[must_use]
-    pub fn preset(preset: &Preset, histogram: &Histogram) -> Self {
-        Self::relative(Some(preset), histogram.range, histogram.threshold())
-    }
-
     /// Returns a preset, or the default one, for values in a range. `threshold` is the value
     /// between background and object.
     #[must_use]

@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 use raddle_graphics::bounds::Bounds;
 use raddle_graphics::camera::View;
 use raddle_graphics::content::Content;
-use raddle_graphics::kdtree::{KdTree, Parameters};
+use raddle_graphics::kdtree::KdTree;
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::picture::Picture;
 use raddle_graphics::render::FrameOptions;
@@ -21,7 +21,6 @@ use super::request::{Mode, Request, quoted};
 use crate::arguments::{InputArguments, VolumeArguments};
 use crate::error::CliError;
 use crate::input::Input;
-use crate::progress::Phase;
 use crate::volume_input::VolumeInput;
 
 /// The number of ranges of the histogram.
@@ -105,15 +104,7 @@ impl Scene {
             scene: None,
         };
         let input = Input::get(&arguments, quiet)?;
-        let phase = Phase::begin("building", quiet);
-        let built = KdTree::build_with(&input.mesh, &Parameters::default(), |share| {
-            phase.at_share(share);
-        });
-        drop(phase);
-        let tree = built.map_err(|source| CliError::Tree {
-            input: input.name.clone(),
-            source,
-        })?;
+        let (tree, _) = input.tree(quiet)?;
         Ok(Self {
             name: input.name,
             input: quoted(&file.display().to_string()),

@@ -12,6 +12,7 @@
 //! A page that reads slowly is sent fewer pictures, because the next one is begun only when the
 //! previous one has been taken.
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,7 +37,7 @@ const SHARE_MIN: f64 = 0.2;
 /// The qualities of JPEG for coarse and fine pictures.
 const QUALITY_COARSE: u8 = 80;
 const QUALITY_FINE: u8 = 92;
-/// The maximum number of pictures to be saved that wait.
+/// The maximum number of pictures to be saved that wait. The oldest one makes room for another.
 const SAVES_MAX: usize = 8;
 
 /// The state of a conversation.
@@ -46,7 +47,7 @@ pub(super) struct Session {
     /// The newest request for a frame that has not been begun.
     next: Option<Request>,
     /// Pictures to be saved, which do not replace each other.
-    saves: Vec<Request>,
+    saves: VecDeque<Request>,
     /// The picture in progress.
     job: Option<Job>,
     /// The last request of a coarse picture, which has not been refined.
@@ -83,7 +84,7 @@ impl Session {
             scene,
             runtime,
             next: None,
-            saves: Vec::new(),
+            saves: VecDeque::new(),
             job: None,
             coarse: None,
             pixel_time: None,
@@ -146,8 +147,10 @@ impl Session {
     /// Accepts a request.
     fn take(&mut self, request: Request) {
         if request.want == Want::Png {
-            self.saves.truncate(SAVES_MAX - 1);
-            self.saves.push(request);
+            self.saves.push_back(request);
+            if self.saves.len() > SAVES_MAX {
+                self.saves.pop_front();
+            }
             return;
         }
         let is_fine = |job: &Job| job.request.want == Want::Frame && !job.request.moving;
@@ -171,7 +174,7 @@ impl Session {
         if self.job.is_some() {
             return;
         }
-        let Some(request) = self.next.take().or_else(|| self.saves.pop()) else {
+        let Some(request) = self.next.take().or_else(|| self.saves.pop_front()) else {
             return;
         };
         let size = self.size_of(&request);

@@ -34,7 +34,8 @@ const NO_KEY: usize = usize::MAX;
 /// The middle between 2²³ and 2²⁴: floats around it are the integers.
 const INTEGERS: f32 = 12_582_912.0;
 
-/// The bricks of a worker: 512 KiB, which fit into the second-level cache.
+/// The bricks of a worker: 256 of them, of which rays use 2 KB each. They fit into the second-level
+/// cache.
 #[derive(Debug)]
 pub(super) struct Bricks {
     has_gradients: bool,

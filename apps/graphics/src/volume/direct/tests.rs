@@ -148,3 +148,21 @@ fn long_and_thin_voxels_need_a_larger_step() {
             .ends_with("expected at most 16777216, or a larger step")
     );
 }
+
+#[test]
+fn a_picture_may_be_rendered_inside_the_callback_of_another() {
+    let volume = Volume::new([9, 9, 9], (0..729).map(|it| it as u8).collect::<Vec<_>>());
+    let volume = volume.expect("a sound volume");
+    let options = options(
+        transfer(&[(0.0, [1.0; 3], 0.1), (255.0, [1.0; 3], 0.9)]),
+        20,
+    );
+    let macrocells = Macrocells::of(&volume);
+    let expected = rendered(&volume, &options);
+    let outer = render(&volume, &macrocells, &options, |done| {
+        if done.tile == 0 {
+            assert_eq!(rendered(&volume, &options).picture, expected.picture);
+        }
+    });
+    assert_eq!(outer.expect("a picture").picture, expected.picture);
+}

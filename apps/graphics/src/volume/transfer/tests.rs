@@ -66,7 +66,8 @@ fn presets_show_something_of_every_histogram() {
         counts: vec![50, 3, 0, 0, 10, 5, 1, 1],
     };
     for preset in &PRESETS {
-        let transfer = TransferFunction::preset(preset, &histogram);
+        let transfer =
+            TransferFunction::relative(Some(preset), histogram.range, histogram.threshold());
         assert!(transfer.at(3000.0).w > 0.0, "{}", preset.name);
         assert_eq!(transfer.at(-1000.0).w, 0.0, "{}", preset.name);
     }
