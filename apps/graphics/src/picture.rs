@@ -368,7 +368,7 @@ impl Picture {
 }
 
 /// Returns `len` black pixels, if there is memory for them.
-pub(crate) fn black(len: u64) -> Result<Vec<[f32; 3]>, PictureProblem> {
+fn black(len: u64) -> Result<Vec<[f32; 3]>, PictureProblem> {
     let mut pixels = Vec::new();
     reserve(&mut pixels, len)?;
     pixels.resize(len as usize, [0.0; 3]);

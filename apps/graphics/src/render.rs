@@ -14,17 +14,20 @@ use raddle_sync::prim::{AtomicBool, Relaxed};
 
 use crate::bounds::Bounds;
 use crate::camera::Camera;
-use crate::picture::{Picture, PictureProblem, black};
+use crate::picture::Picture;
 use crate::ray::Ray;
 
 mod beams;
+mod block;
 #[cfg(test)]
 mod tests;
 mod tile;
 
-pub use self::tile::{Tile, tiles_of};
+pub use self::block::Block;
+pub use self::tile::{Tile, join_tiles, tiles_of};
 
 pub(crate) use self::beams::{Beams, Slabs};
+pub(crate) use self::block::BLOCK_LEN;
 
 /// The maximum width and height of a picture.
 pub const SIZE_MAX: u32 = 1 << 16;
@@ -46,6 +49,17 @@ pub trait Integrator: Sync {
 
     /// Returns the light that arrives along a ray: red, green and blue, linear.
     fn colour(&self, sample: &Sample, counts: &mut Self::Counts) -> Vec3;
+
+    /// Adds the light that arrives along the rays of a block to `colours`, one for each sample.
+    ///
+    /// An integrator may follow these rays together. The result must be that of
+    /// [`colour`](Self::colour) for each of them.
+    #[inline]
+    fn add_colours(&self, block: &Block<'_>, colours: &mut [Vec3], counts: &mut Self::Counts) {
+        for (pixel, colour) in colours.iter_mut().enumerate() {
+            *colour += self.colour(&block.sample(pixel), counts);
+        }
+    }
 }
 
 /// A ray through a point of a picture.
@@ -63,12 +77,17 @@ impl Sample {
     /// Returns the colour of the backdrop: bright in the middle, darker towards the corners.
     #[must_use]
     pub fn backdrop(&self) -> Vec3 {
-        let (width, height) = (self.size.0 as f32, self.size.1 as f32);
-        let [x, y] = self.position;
-        let from_middle = [x / width - 0.5, (y / height - 0.5) * 0.9 - 0.04];
-        let radius = 2.0 * (from_middle[0] * from_middle[0] + from_middle[1] * from_middle[1]);
-        mix(BACKDROP_MIDDLE, BACKDROP_CORNER, radius.min(1.0))
+        backdrop(self.position, self.size)
     }
+}
+
+/// Returns the colour of the backdrop at a point of a picture.
+#[inline]
+fn backdrop([x, y]: [f32; 2], (width, height): (u32, u32)) -> Vec3 {
+    let (width, height) = (width as f32, height as f32);
+    let from_middle = [x / width - 0.5, (y / height - 0.5) * 0.9 - 0.04];
+    let radius = 2.0 * (from_middle[0] * from_middle[0] + from_middle[1] * from_middle[1]);
+    mix(BACKDROP_MIDDLE, BACKDROP_CORNER, radius.min(1.0))
 }
 
 /// The options of a picture that do not depend on its content.
@@ -244,8 +263,8 @@ pub fn render<I: Integrator, P: Proceed>(
     let start = Instant::now();
     // Allocate all memory before following the rays, so that a lack of memory is detected before
     // the work.
-    let (mut picture, mut pixels) = memory_for(options.size)?;
-    let mut tiles = tiles_of(options.size, options.tile_edge, &mut pixels);
+    let mut picture = picture_of(options.size)?;
+    let mut tiles = tiles_of(options.size, options.tile_edge, picture.pixels_mut());
     let tile_count = tiles.len();
     let mut counts: Vec<I::Counts> = Vec::new();
     counts.resize_with(tile_count, I::Counts::default);
@@ -258,21 +277,19 @@ pub fn render<I: Integrator, P: Proceed>(
         }
         // Neighbouring tiles have their counters in one cache line, so they are written once.
         let mut counts = I::Counts::default();
-        tile.for_each(|x, y, pixel| {
-            let mut sum = Vec3::ZERO;
+        for block in tile.blocks(beams::EDGE) {
+            let mut colours = [Vec3::ZERO; BLOCK_LEN];
+            let [corner, size] = block;
+            let own = &mut colours[..(size.0 * size.1) as usize];
             for sample in 0..options.samples {
-                let [dx, dy] = tile::sample_offset(x, y, sample, options.samples);
-                let position = [x as f32 + dx, y as f32 + dy];
-                let ray = camera.ray(position, options.size);
-                let sample = Sample {
-                    ray: options.clip.map_or(ray, |clip| clip.clip(&ray)),
-                    position,
-                    size: options.size,
-                };
-                sum += integrator.colour(&sample, &mut counts);
+                let block = Block::new(camera, options, block, sample);
+                integrator.add_colours(&block, own, &mut counts);
             }
-            *pixel = (sum / options.samples as f32).to_array();
-        });
+            let colours = own
+                .iter()
+                .map(|it| (*it / options.samples as f32).to_array());
+            tile.set(corner, Block::places(size).iter().zip(colours));
+        }
         **sum_of_tile = counts;
         if !on_tile(TileDone::new(index, tile_count)).proceeds() {
             // Relaxed: as above.
@@ -282,9 +299,7 @@ pub fn render<I: Integrator, P: Proceed>(
     if is_stopped.into_inner() {
         return Err(FrameError::Stopped);
     }
-    for tile in &tiles {
-        tile.copy_to(picture.pixels_mut(), width);
-    }
+    join_tiles(options.size, options.tile_edge, picture.pixels_mut());
     let mut sum = I::Counts::default();
     for counts in counts {
         sum += counts;
@@ -298,13 +313,10 @@ pub fn render<I: Integrator, P: Proceed>(
     })
 }
 
-/// Allocates a picture, and the same number of pixels again for the tiles.
-fn memory_for((width, height): (u32, u32)) -> Result<(Picture, Vec<[f32; 3]>), FrameError> {
-    let len = u64::from(width) * u64::from(height);
-    let both = Picture::try_new(width, height)
-        .and_then(|picture| Ok::<_, PictureProblem>((picture, black(len)?)));
-    both.map_err(|_| FrameError::OutOfMemory {
-        bytes: 2 * len * size_of::<[f32; 3]>() as u64,
+/// Allocates a picture.
+fn picture_of((width, height): (u32, u32)) -> Result<Picture, FrameError> {
+    Picture::try_new(width, height).map_err(|_| FrameError::OutOfMemory {
+        bytes: u64::from(width) * u64::from(height) * size_of::<[f32; 3]>() as u64,
     })
 }
 

@@ -20,6 +20,7 @@ mod histogram;
 mod load;
 mod macrocells;
 mod occupancy;
+mod packet;
 mod parsed;
 mod project;
 mod readers;

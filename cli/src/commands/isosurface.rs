@@ -218,8 +218,7 @@ fn report_picture(
         .row(
             "work",
             format!(
-                "{} macrocells, {} cells, {} cubics",
-                units::grouped(counts.macrocells),
+                "{} cells, {} roots",
                 units::grouped(counts.cells),
                 units::grouped(counts.cubics)
             ),

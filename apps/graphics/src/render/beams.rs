@@ -18,7 +18,7 @@ use crate::camera::Camera;
 mod tests;
 
 /// The number of pixels along an edge of a beam.
-const EDGE: u32 = 4;
+pub(super) const EDGE: u32 = 4;
 /// The number of slabs.
 const SLABS: u32 = u64::BITS;
 /// The relative width of the margin around boxes, for rounding errors.

@@ -14,14 +14,14 @@ pub struct Tile<'a, Pixel> {
 ///
 /// The tiles have `edge` × `edge` pixels, except at the right and the lower border. `pixels` has as
 /// many elements as the picture. Each tile gets a contiguous part of them, so that tasks on
-/// different tiles share no cache lines inside of them; see [`Tile::copy_to`].
+/// different tiles share no cache lines inside of them; see [`join_tiles`].
 ///
 /// # Panics
 /// Panics if `edge` is 0, or if there are fewer pixels than the size says.
 ///
 /// # Examples
 /// ```
-/// use raddle_graphics::render::tiles_of;
+/// use raddle_graphics::render::{join_tiles, tiles_of};
 ///
 /// let mut pixels = vec![0_u8; 6 * 5];
 /// let mut tiles = tiles_of((6, 5), 4, &mut pixels);
@@ -29,11 +29,8 @@ pub struct Tile<'a, Pixel> {
 /// for tile in &mut tiles {
 ///     tile.for_each(|x, y, pixel| *pixel = (10 * y + x) as u8);
 /// }
-/// let mut picture = vec![0; 6 * 5];
-/// for tile in &tiles {
-///     tile.copy_to(&mut picture, 6);
-/// }
-/// assert_eq!(picture[6..12], [10, 11, 12, 13, 14, 15]);
+/// join_tiles((6, 5), 4, &mut pixels);
+/// assert_eq!(pixels[6..12], [10, 11, 12, 13, 14, 15]);
 /// ```
 #[must_use]
 pub fn tiles_of<Pixel>(
@@ -74,6 +71,36 @@ impl<Pixel> Tile<'_, Pixel> {
         (self.width, self.height)
     }
 
+    /// Divides the tile into the blocks of a picture with an edge of `edge` pixels: the upper left
+    /// corner and the size of each one.
+    pub(super) fn blocks(&self, edge: u32) -> impl Iterator<Item = [(u32, u32); 2]> + use<Pixel> {
+        let parts = move |begin: u32, len: u32| {
+            let end = begin + len;
+            (begin / edge..end.div_ceil(edge)).map(move |index| {
+                let first = begin.max(index * edge);
+                (first, end.min((index + 1) * edge) - first)
+            })
+        };
+        let (left, width) = (self.left, self.width);
+        parts(self.top, self.height).flat_map(move |(y, height)| {
+            parts(left, width).map(move |(x, width)| [(x, y), (width, height)])
+        })
+    }
+
+    /// Sets pixels, at places relative to a column and a row of the picture.
+    #[inline]
+    pub(super) fn set<'p>(
+        &mut self,
+        (x, y): (u32, u32),
+        pixels: impl Iterator<Item = (&'p (u8, u8), Pixel)>,
+    ) {
+        let width = self.width as usize;
+        let first = (y - self.top) as usize * width + (x - self.left) as usize;
+        for (&(x, y), pixel) in pixels {
+            self.pixels[first + usize::from(y) * width + usize::from(x)] = pixel;
+        }
+    }
+
     /// Calls `set` with column, row and pixel for every pixel, row by row.
     #[inline]
     pub fn for_each(&mut self, mut set: impl FnMut(u32, u32, &mut Pixel)) {
@@ -86,18 +113,37 @@ impl<Pixel> Tile<'_, Pixel> {
     }
 }
 
-impl<Pixel: Copy> Tile<'_, Pixel> {
-    /// Copies the pixels to their place in a picture with rows of `stride` pixels.
-    ///
-    /// # Panics
-    /// Panics if the picture is too small for the tile.
-    pub fn copy_to(&self, picture: &mut [Pixel], stride: u32) {
-        let (left, stride) = (self.left as usize, stride as usize);
-        let rows = self.pixels.chunks_exact(self.width as usize);
-        for (row, pixels) in (self.top as usize..).zip(rows) {
-            picture[row * stride + left..][..pixels.len()].copy_from_slice(pixels);
-        }
+/// Arranges the pixels of all tiles row by row, with all workers of the runtime. `size` and `edge`
+/// are those of [`tiles_of`].
+///
+/// # Panics
+/// Panics if `edge` is 0, or if there are fewer pixels than the size says.
+pub fn join_tiles<Pixel: Copy + Send + Sync>(
+    (width, height): (u32, u32),
+    edge: u32,
+    pixels: &mut [Pixel],
+) {
+    let (width, edge) = (width as usize, edge as usize);
+    let pixels = &mut pixels[..width * height as usize];
+    if edge >= width {
+        return;
     }
+    // The tiles of a row of tiles are one part of the picture.
+    let mut bands: Vec<_> = pixels.chunks_mut(width * edge).collect();
+    raddle::for_each_mut(&mut bands, |_, band| {
+        let tiles = band.to_vec();
+        let mut tiles = tiles.as_slice();
+        let height = band.len() / width;
+        for left in (0..width).step_by(edge) {
+            let tile_width = edge.min(width - left);
+            let (tile, rest) = tiles.split_at(tile_width * height);
+            tiles = rest;
+            let rows = band.chunks_exact_mut(width);
+            for (row, pixels) in rows.zip(tile.chunks_exact(tile_width)) {
+                row[left..left + tile_width].copy_from_slice(pixels);
+            }
+        }
+    });
 }
 
 /// Returns the position of a sample in its pixel, from 0 to 1 in either direction.

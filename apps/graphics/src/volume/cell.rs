@@ -3,7 +3,8 @@
 //! The value in a cell is the trilinear interpolant of its eight voxels. Along a ray it is a cubic
 //! polynomial, since each of the three coordinates is linear. The cubic is divided at the roots of
 //! its derivative. Each part is monotone, so it has a root if and only if its ends are on different
-//! sides of the isovalue. The first such part is searched by bisection and inverse interpolation.
+//! sides of the isovalue. The first such part is searched by Newton's method, within an interval
+//! that also shrinks if a step leaves it.
 //!
 //! # Sides
 //! A point is *inside* if its value is at least the isovalue, and *outside* otherwise. This rule
@@ -17,19 +18,19 @@
 //! # Source
 //! G. Marmitt, A. Kleer, I. Wald, H. Friedrich, P. Slusallek: Fast and Accurate Ray-Voxel
 //! Intersection Techniques for Iso-Surface Ray Tracing. Vision, Modeling, and Visualization 2004
-//! (division at the roots of the derivative). Search: I. Oliveira, R. Takahashi: An Enhancement of
-//! the Bisection Method Average Performance Preserving Minmax Optimality. ACM Transactions on
-//! Mathematical Software 47(1), 2020.
+//! (division at the roots of the derivative).
 
 use super::voxels::Voxel;
 
 #[cfg(test)]
 mod tests;
 
-/// The part of a cell within which a root is found.
-const TOLERANCE: f64 = 1e-10;
-/// The maximum number of evaluations for a root. Bisection alone needs fewer.
-const EVALUATIONS_MAX: usize = 40;
+/// The largest last step towards a root, as a share of the way. The error is not larger.
+const STEP_MIN: f64 = 1e-10;
+/// The number of steps that are always made.
+const STEPS_MIN: usize = 3;
+/// The maximum number of steps. Bisection alone needs fewer.
+const STEPS_MAX: usize = 40;
 
 /// The values of the eight voxels of a cell: bit 0 of the index is x, bit 1 is y, bit 2 is z.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -164,15 +165,16 @@ impl Cubic {
         [first.min(second), first.max(second)]
     }
 
-    /// Returns the first place from `start` to 1 where the polynomial changes its side, and the
-    /// side after it. `is_inside` and `is_inside_at_end` are the exact sides at `start` and 1.
+    /// Returns the first part of the way from `start` to 1 in which the polynomial changes its
+    /// side. It is monotone in that part. `is_inside` and `is_inside_at_end` are the exact sides at
+    /// `start` and 1.
     #[inline(always)]
-    pub(crate) fn first_change(
+    pub(crate) fn first_part(
         &self,
         start: f64,
         is_inside: bool,
         is_inside_at_end: bool,
-    ) -> Option<f64> {
+    ) -> Option<[f64; 2]> {
         if is_inside == is_inside_at_end && self.stays(is_inside) {
             return None;
         }
@@ -182,11 +184,71 @@ impl Cubic {
                 continue;
             }
             if (self.value(to) >= 0.0) != is_inside {
-                return Some(self.root(from, to, is_inside));
+                return Some([from, to]);
             }
             from = to;
         }
-        (is_inside_at_end != is_inside).then(|| self.root(from, 1.0, is_inside))
+        (is_inside_at_end != is_inside).then_some([from, 1.0])
+    }
+
+    /// Returns the first place from `start` to 1 where the polynomial changes its side. The sides
+    /// are those of [`first_part`](Self::first_part).
+    #[inline(always)]
+    pub(crate) fn first_change(
+        &self,
+        start: f64,
+        is_inside: bool,
+        is_inside_at_end: bool,
+    ) -> Option<f64> {
+        let part = self.first_part(start, is_inside, is_inside_at_end)?;
+        Some(self.root(part, is_inside))
+    }
+
+    /// Returns the root in a part of the way with ends on different sides. The polynomial must be
+    /// monotone there, and `is_inside` is the exact side at the first end.
+    #[inline(always)]
+    pub(crate) fn root(&self, [from, to]: [f64; 2], is_inside: bool) -> f64 {
+        let (at_from, at_to) = (self.value(from), self.value(to));
+        // Rounding errors may put an end on the wrong side by a little. Then the root is that end.
+        if (at_from >= 0.0) != is_inside {
+            return from;
+        }
+        if (at_to >= 0.0) == is_inside {
+            return to;
+        }
+        let [a, b, c, _] = self.0;
+        let mut part = [from, to];
+        let mut place = from + (to - from) * (at_from / (at_from - at_to));
+        let mut step = || {
+            let value = self.value(place);
+            let is_before = (value >= 0.0) == is_inside;
+            part = match is_before {
+                true => [place, part[1]],
+                false => [part[0], place],
+            };
+            let slope = (3.0 * a * place + 2.0 * b) * place + c;
+            let next = place - value / slope;
+            // A step that leaves the part, or is not a number, is replaced by its middle.
+            let next = match next >= part[0] && next <= part[1] {
+                true => next,
+                false => 0.5 * (part[0] + part[1]),
+            };
+            let last = place;
+            place = next;
+            [place, (next - last).abs()]
+        };
+        // Nearly all roots are found by this number of steps, so that the branch is predicted.
+        let mut last = [0.0; 2];
+        for _ in 0..STEPS_MIN {
+            last = step();
+        }
+        for _ in STEPS_MIN..STEPS_MAX {
+            if last[1] <= STEP_MIN {
+                break;
+            }
+            last = step();
+        }
+        last[0]
     }
 
     /// Returns true if the polynomial certainly stays on one side from 0 to 1: all its Bernstein
@@ -198,39 +260,6 @@ impl Cubic {
         let last = a + b + c + d;
         let on_side = |value: f64| (value >= 0.0) == is_inside;
         on_side(d) && on_side(second) && on_side(third) && on_side(last)
-    }
-
-    /// Returns the root between two places on different sides. The polynomial is monotone there.
-    #[inline(always)]
-    fn root(&self, from: f64, to: f64, is_inside: bool) -> f64 {
-        let (mut low, mut high) = (from, to);
-        let (mut at_low, mut at_high) = (self.value(low), self.value(high));
-        // Rounding errors may put an end on the wrong side by a little. Then the root is that end.
-        if (at_low >= 0.0) != is_inside {
-            return low;
-        }
-        if (at_high >= 0.0) == is_inside {
-            return high;
-        }
-        for _ in 0..EVALUATIONS_MAX {
-            let width = high - low;
-            if width <= TOLERANCE {
-                break;
-            }
-            let chord = low + width * (at_low / (at_low - at_high));
-            let middle = low + 0.5 * width;
-            // Move the chord's root towards the middle, so that both ends of the interval move.
-            let shift = (0.2 * width * width).min((middle - chord).abs());
-            let place = chord + shift.copysign(middle - chord);
-            let place = place.clamp(low + 0.25 * TOLERANCE, high - 0.25 * TOLERANCE);
-            let value = self.value(place);
-            if (value >= 0.0) == is_inside {
-                (low, at_low) = (place, value);
-            } else {
-                (high, at_high) = (place, value);
-            }
-        }
-        low + (high - low) * (at_low / (at_low - at_high)).clamp(0.0, 1.0)
     }
 }
 

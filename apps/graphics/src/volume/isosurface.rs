@@ -30,7 +30,9 @@ use crate::light::Lights;
 use crate::render::{self, FrameError, FrameOptions, Proceed, TileDone};
 
 mod active;
+mod crossings;
 mod extract;
+mod screen;
 #[cfg(test)]
 mod tests;
 mod tracer;
@@ -107,11 +109,9 @@ pub type IsosurfaceRendering = Rendering<IsosurfaceCounts>;
 pub struct IsosurfaceCounts {
     /// Rays that enter the volume.
     pub rays_inside: u64,
-    /// Macrocells of all levels that rays visited, including empty ones.
-    pub macrocells: u64,
-    /// Cells that rays visited.
+    /// Cells in which rays crossed a surface.
     pub cells: u64,
-    /// Cubic polynomials: cells with a range that contains the isovalue.
+    /// Roots of cubic polynomials: the places where rays crossed a surface.
     pub cubics: u64,
     /// Rays from the camera that hit a surface.
     pub hits: u64,
@@ -122,7 +122,6 @@ pub struct IsosurfaceCounts {
 impl AddAssign for IsosurfaceCounts {
     fn add_assign(&mut self, other: Self) {
         self.rays_inside += other.rays_inside;
-        self.macrocells += other.macrocells;
         self.cells += other.cells;
         self.cubics += other.cubics;
         self.hits += other.hits;

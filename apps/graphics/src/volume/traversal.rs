@@ -109,9 +109,37 @@ impl GridRay {
                 false => (len, 0.0),
             };
             (near[axis], far[axis]) = (self.distance(axis, first), self.distance(axis, last));
-            t_in = t_in.max(near[axis]);
-            t_out = t_out.min(far[axis]);
+            t_in = larger(near[axis], t_in);
+            t_out = smaller(far[axis], t_out);
         }
+        (t_in < t_out).then(|| Span {
+            t_in,
+            t_out,
+            faces_in: Faces(near.map(|near| near == t_in)),
+            faces_out: Faces(far.map(|far| far == t_out)),
+        })
+    }
+
+    /// Returns the part of the ray in a cell. `whole` is the part in the volume.
+    #[inline(always)]
+    pub(crate) fn span_in(&self, cell: [usize; 3], whole: &Span) -> Option<Span> {
+        let (mut near, mut far) = ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]);
+        for axis in 0..3 {
+            let planes = [cell[axis] as f64, (cell[axis] + 1) as f64];
+            let direction = self.direction[axis];
+            if direction == 0.0 {
+                if self.origin[axis] < planes[0] || self.origin[axis] >= planes[1] {
+                    return None;
+                }
+                continue;
+            }
+            let is_forward = direction > 0.0;
+            let distances = planes.map(|plane| self.distance(axis, plane));
+            near[axis] = distances[usize::from(!is_forward)];
+            far[axis] = distances[usize::from(is_forward)];
+        }
+        let t_in = larger(larger(near[0], near[1]), larger(near[2], whole.t_in));
+        let t_out = smaller(smaller(far[0], far[1]), smaller(far[2], whole.t_out));
         (t_in < t_out).then(|| Span {
             t_in,
             t_out,

@@ -29,7 +29,7 @@ use self::tables::Tables;
 use self::view::Camera;
 use super::grid::Volume;
 use super::voxels::Voxels;
-use crate::render::{TileDone, tiles_of};
+use crate::render::{TileDone, join_tiles, tiles_of};
 
 mod adaptive;
 mod rays;
@@ -148,8 +148,8 @@ impl Volrend {
         let tracer = Tracer::new(&self.tables, &camera);
         let edge = camera.edge;
         let pixel_count = (edge * edge) as usize;
-        let mut parts = vec![0; pixel_count];
-        let mut tiles = tiles_of((edge, edge), TILE_EDGE, &mut parts);
+        let mut pixels = vec![0; pixel_count];
+        let mut tiles = tiles_of((edge, edge), TILE_EDGE, &mut pixels);
         let tile_count = tiles.len();
         let mut counts = vec![VolrendCounts::default(); tile_count];
         let done = |tile| on_tile(TileDone::new(tile, tile_count));
@@ -173,16 +173,13 @@ impl Volrend {
             **counts = own;
             done(index);
         });
-        let mut pixels = vec![0; pixel_count];
         if sampling == Sampling::Adaptive {
             raddle::for_each_mut(&mut tasks, |_, (tile, _)| {
                 samples.interpolate(tile.corner(), TILE_EDGE);
             });
             samples.copy_to(&mut pixels);
         } else {
-            for tile in &tiles {
-                tile.copy_to(&mut pixels, edge);
-            }
+            join_tiles((edge, edge), TILE_EDGE, &mut pixels);
         }
         let mut sum = VolrendCounts::default();
         for counts in counts {

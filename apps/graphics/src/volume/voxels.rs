@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use glam::Vec4;
+
 /// The type of a voxel: an integer or a float that an `f32` represents exactly.
 pub trait Voxel:
     Copy + PartialOrd + Send + Sync + fmt::Debug + Into<f32> + sealed::Sealed + 'static
@@ -24,6 +26,10 @@ pub trait Voxel:
     /// Returns the smallest voxel that is at least `value`; `None` if there is none.
     #[must_use]
     fn at_least(value: f64) -> Option<Self>;
+
+    /// Returns a bit for each of four voxels: whether it is at least `threshold`.
+    #[must_use]
+    fn at_least_mask(voxels: [Self; 4], threshold: Self) -> u64;
 
     /// Returns the smaller of two voxels, in one instruction.
     #[inline]
@@ -128,7 +134,7 @@ impl fmt::Debug for Voxels {
 
 /// Makes a type a voxel.
 macro_rules! voxel {
-    ($type:ident, $variant:ident, $lowest:expr, $highest:expr, $at_least:expr) => {
+    ($type:ident, $variant:ident, $lowest:expr, $highest:expr, $at_least:expr, $mask:expr) => {
         impl sealed::Sealed for $type {}
 
         impl Voxel for $type {
@@ -141,6 +147,12 @@ macro_rules! voxel {
                 let at_least: fn(f64) -> Option<Self> = $at_least;
                 at_least(value)
             }
+
+            #[inline(always)]
+            fn at_least_mask(voxels: [Self; 4], threshold: Self) -> u64 {
+                let mask: fn([Self; 4], Self) -> u64 = $mask;
+                mask(voxels, threshold)
+            }
         }
 
         impl From<Vec<$type>> for Voxels {
@@ -151,28 +163,89 @@ macro_rules! voxel {
     };
 }
 
-/// Makes an integer type a voxel.
+/// Makes an integer type a voxel. The four voxels of a mask are compared as the lanes of a `$word`:
+/// `$flip` makes their order that of unsigned numbers.
 macro_rules! integer_voxel {
-    ($type:ident, $variant:ident) => {
-        voxel!($type, $variant, $type::MIN, $type::MAX, |value| {
-            // The conversion rounds up and clamps.
-            let least = value.ceil();
-            (least <= f64::from($type::MAX)).then_some(least as $type)
-        });
+    ($type:ident, $unsigned:ident, $word:ident, $variant:ident, $flip:expr) => {
+        voxel!(
+            $type,
+            $variant,
+            $type::MIN,
+            $type::MAX,
+            |value| {
+                // The conversion rounds up and clamps.
+                let least = value.ceil();
+                (least <= f64::from($type::MAX)).then_some(least as $type)
+            },
+            |voxels, threshold| {
+                const BITS: u32 = $unsigned::BITS;
+                const HIGH: $word = $word::MAX / ($unsigned::MAX as $word) << (BITS - 1);
+                let lane = |voxel: $type| (voxel as $unsigned ^ $flip) as $word;
+                let [a, b, c, d] = voxels.map(lane);
+                let all = a | b << BITS | c << (2 * BITS) | d << (3 * BITS);
+                let threshold = lane(threshold) * (HIGH >> (BITS - 1));
+                // Without the highest bits, no lane borrows from the next one.
+                let difference = (all | HIGH) - (threshold & !HIGH);
+                let is_least = (all & !threshold | !(all ^ threshold) & difference) & HIGH;
+                // Lane i is moved to bit i of the last lane.
+                let gather = 1 << 3 | 1 << (BITS + 2) | 1 << (2 * BITS + 1) | 1 << (3 * BITS);
+                let gathered = (is_least >> (BITS - 1)).wrapping_mul(gather);
+                u64::from(gathered >> (3 * BITS) & 0xF)
+            }
+        );
     };
 }
 
-integer_voxel!(u8, U8);
-integer_voxel!(i8, I8);
-integer_voxel!(u16, U16);
-integer_voxel!(i16, I16);
+integer_voxel!(u8, u8, u32, U8, 0);
+integer_voxel!(i8, u8, u32, I8, 0x80);
+integer_voxel!(u16, u16, u64, U16, 0);
+integer_voxel!(i16, u16, u64, I16, 0x8000);
 
-voxel!(f32, F32, f32::NEG_INFINITY, f32::INFINITY, |value| {
-    let nearest = value as f32;
-    let least = if f64::from(nearest) < value {
-        nearest.next_up()
-    } else {
-        nearest
-    };
-    (least < f32::INFINITY).then_some(least)
-});
+voxel!(
+    f32,
+    F32,
+    f32::NEG_INFINITY,
+    f32::INFINITY,
+    |value| {
+        let nearest = value as f32;
+        let least = if f64::from(nearest) < value {
+            nearest.next_up()
+        } else {
+            nearest
+        };
+        (least < f32::INFINITY).then_some(least)
+    },
+    |voxels, threshold| {
+        let voxels = Vec4::from_array(voxels);
+        u64::from(voxels.cmpge(Vec4::splat(threshold)).bitmask())
+    }
+);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn agrees<T: Voxel>(voxels: [T; 4], threshold: T) -> bool {
+        let expected = (0..4).fold(0, |mask, at| {
+            mask | u64::from(voxels[at] >= threshold) << at
+        });
+        T::at_least_mask(voxels, threshold) == expected
+    }
+
+    proptest! {
+        #[test]
+        fn masks_are_those_of_comparisons(bits: [u16; 4], threshold: u16) {
+            prop_assert!(agrees(bits, threshold));
+            prop_assert!(agrees(bits, bits[0]));
+            prop_assert!(agrees(bits.map(|it| it as i16), threshold as i16));
+            prop_assert!(agrees(bits.map(|it| it as i16), bits[1] as i16));
+            prop_assert!(agrees(bits.map(|it| it as u8), threshold as u8));
+            prop_assert!(agrees(bits.map(|it| it as u8), bits[2] as u8));
+            prop_assert!(agrees(bits.map(|it| it as i8), threshold as i8));
+            prop_assert!(agrees(bits.map(|it| it as i8), bits[3] as i8));
+            prop_assert!(agrees(bits.map(f32::from), f32::from(threshold)));
+        }
+    }
+}

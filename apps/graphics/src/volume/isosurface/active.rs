@@ -11,7 +11,7 @@ use crate::volume::voxels::Voxel;
 mod tests;
 
 /// The number of cells along an edge of a macrocell.
-const EDGE: usize = 4;
+pub(super) const EDGE: usize = 4;
 
 /// The cells that contain a surface.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,31 +69,41 @@ fn active<T: Voxel>(size: [usize; 3], voxels: &[T], leaf: [usize; 3], threshold:
     let first = leaf.map(|index| EDGE * index);
     let [width, height, _] = size;
     let len = [0, 1, 2].map(|axis: usize| (size[axis] - first[axis]).min(EDGE + 1));
-    // For each row of voxels, which ones are inside; missing rows are copies of the last one.
-    let mut rows = [[0_u8; EDGE + 1]; EDGE + 1];
-    for (z, slice) in rows.iter_mut().enumerate().take(len[2]) {
-        for (y, row) in slice.iter_mut().enumerate().take(len[1]) {
+    // In byte y of a word, a bit for each voxel of a row. Bits beyond the volume do not matter.
+    let slice = |z: usize| {
+        let mut inside = 0;
+        for y in 0..len[1] {
             let at = ((first[2] + z) * height + first[1] + y) * width + first[0];
-            for (x, &voxel) in voxels[at..at + len[0]].iter().enumerate() {
-                *row |= u8::from(voxel >= threshold) << x;
-            }
+            inside |= row(&voxels[at..], len[0], threshold) << (8 * y);
         }
-    }
+        // Combine the four voxels around each cell: those below and those to the right.
+        let (some, all) = (inside | inside >> 8, inside & inside >> 8);
+        [some | some >> 1, all & all >> 1]
+    };
+    let row_mask = (1 << (len[0] - 1)) - 1;
+    let mask = (0..len[1] - 1).fold(0, |mask, y| mask | row_mask << (8 * y));
     let mut word = 0;
+    let mut below = slice(0);
     for z in 0..len[2] - 1 {
-        for y in 0..len[1] - 1 {
-            let four = [
-                rows[z][y],
-                rows[z][y + 1],
-                rows[z + 1][y],
-                rows[z + 1][y + 1],
-            ];
-            let some = four[0] | four[1] | four[2] | four[3];
-            let all = four[0] & four[1] & four[2] & four[3];
-            let mixed = (some | some >> 1) & !(all & all >> 1);
-            let cells = mixed & ((1 << (len[0] - 1)) - 1);
-            word |= u64::from(cells) << (EDGE * (EDGE * z + y));
-        }
+        let above = slice(z + 1);
+        let mixed = (below[0] | above[0]) & !(below[1] & above[1]) & mask;
+        // Bring the four bits of each byte together.
+        let pairs = (mixed | mixed >> 4) & 0x00FF_00FF;
+        word |= ((pairs | pairs >> 8) & 0xFFFF) << (EDGE * EDGE * z);
+        below = above;
     }
     word
+}
+
+/// Returns a bit for each voxel of a row: whether it is at least the threshold. Only the first
+/// `len` bits matter.
+#[inline(always)]
+fn row<T: Voxel>(voxels: &[T], len: usize, threshold: T) -> u64 {
+    let Some(&[a, b, c, d, e]) = voxels.first_chunk() else {
+        let bits = voxels.iter().take(len).enumerate();
+        return bits.fold(0, |row, (x, &voxel)| {
+            row | u64::from(voxel >= threshold) << x
+        });
+    };
+    T::at_least_mask([a, b, c, d], threshold) | u64::from(e >= threshold) << 4
 }

@@ -3,9 +3,13 @@
 use glam::DVec3;
 
 use super::*;
+use crate::bounds::Bounds;
+use crate::camera::Camera;
 use crate::ray::Ray;
+use crate::render::{Integrator, Sample};
 use crate::volume::cell::Cell;
 use crate::volume::traversal::GridRay;
+use crate::volume::voxels::Voxel;
 
 /// Returns a volume of floats with a value for each position.
 fn volume_of(size: [usize; 3], value: impl Fn(DVec3) -> f64) -> Volume {
@@ -230,6 +234,92 @@ fn tiles_and_workers_do_not_change_the_picture() {
         assert_eq!(other.counts, first.counts);
     }
     assert!(first.counts.rays_shadow > 0 && first.counts.hits > 1000);
+}
+
+/// Follows each ray alone.
+struct Alone<'a, T>(Tracer<'a, T>);
+
+impl<T: Voxel> Integrator for Alone<'_, T> {
+    type Counts = IsosurfaceCounts;
+
+    fn colour(&self, sample: &Sample, counts: &mut IsosurfaceCounts) -> Vec3 {
+        self.0.colour(sample, counts)
+    }
+}
+
+/// Renders a picture with packets and without them, and returns the number of hits.
+fn with_and_without_packets(volume: &Volume, options: &IsosurfaceOptions, camera: &Camera) -> u64 {
+    let macrocells = Macrocells::of(volume);
+    let occupancy = occupancy_of(&macrocells, options);
+    let isovalues: Vec<f64> = options.surfaces.iter().map(|it| it.isovalue).collect();
+    with_voxels!(volume.voxels(), voxels => {
+        let cells = ActiveCells::of(volume.size(), voxels, &occupancy, &isovalues);
+        let beams = beams(volume, &occupancy, camera, options.frame.size);
+        let lights = Lights::of_object(camera);
+        let tracer = || {
+            let beams = beams.as_ref();
+            Tracer::new(volume, voxels, &occupancy, &cells, beams, options, lights)
+        };
+        let together = render::render(&tracer(), camera, &options.frame, |_| ()).unwrap();
+        let alone = render::render(&Alone(tracer()), camera, &options.frame, |_| ()).unwrap();
+        assert_eq!(together.counts, alone.counts, "{options:?} {camera:?}");
+        assert!(together.picture == alone.picture, "{options:?} {camera:?}");
+        together.counts.hits
+    })
+}
+
+#[test]
+fn packets_do_not_change_the_picture() {
+    let volumes = [
+        noise([9, 11, 10]),
+        noise([6, 5, 22]),
+        volume_of([33, 30, 37], |at| {
+            (0.4 * at.x).sin() + (0.5 * at.y).cos() + (0.3 * at.z).sin()
+        }),
+    ];
+    for (volume, isovalue) in volumes.iter().zip([2.0, 3.0, 0.25]) {
+        let middle = volume.bounds().center();
+        let mut several = options(isovalue, 45);
+        several.surfaces = (0..3)
+            .map(|place| Surface {
+                opacity: 0.4,
+                ..Surface::new(isovalue + 0.2 * place as f64, place)
+            })
+            .collect();
+        let mut shadows = options(isovalue, 45);
+        shadows.has_shadows = true;
+        let mut samples = options(isovalue, 30);
+        samples.frame.samples = 3;
+        let mut clipped = options(isovalue, 45);
+        clipped.frame.clip = Some(Bounds {
+            min: Vec3::ZERO,
+            max: middle,
+        });
+        for options in [options(isovalue, 61), several, shadows, samples, clipped] {
+            let eyes = [
+                Vec3::new(60.0, 45.0, 66.0),
+                Vec3::new(-50.0, 3.0, 40.0),
+                // Along the axes: rays of one packet go to either side.
+                Vec3::new(70.0, 0.0, 0.0),
+                Vec3::new(0.0, 0.0, -70.0),
+            ];
+            let mut hits = 0;
+            for eye in eyes {
+                let up = Vec3::new(0.1, 0.9, 0.2);
+                let at = middle + eye;
+                let looks = [
+                    Camera::look(at, middle, up, 30.0),
+                    Camera::orthographic(at, middle, up, 30.0),
+                    // From inside of the volume.
+                    Camera::look(middle, at, up, 70.0),
+                ];
+                for camera in looks {
+                    hits += with_and_without_packets(volume, &options, &camera.unwrap());
+                }
+            }
+            assert!(hits > 500, "{hits} hits");
+        }
+    }
 }
 
 #[test]

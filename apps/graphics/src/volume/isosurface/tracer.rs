@@ -2,26 +2,29 @@
 
 use std::ops::ControlFlow;
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 
-use super::active::ActiveCells;
+use super::active::{ActiveCells, EDGE};
+use super::crossings::{Crossings, Hit, Way};
+use super::screen::Corners;
 use super::{IsosurfaceCounts, IsosurfaceOptions, SURFACES_MAX, Surface};
 use crate::bounds::Bounds;
 use crate::light::Lights;
 use crate::ray::Ray;
-use crate::render::{Beams, Integrator, Sample, Slabs};
-use crate::volume::cell::{Cell, Cubic};
+use crate::render::{Beams, Block, Integrator, Sample, Slabs};
+use crate::volume::cell::Cell;
 use crate::volume::grid::Volume;
 use crate::volume::occupancy::{self, Occupancy};
+use crate::volume::packet::{LANES, Leaf, Packet};
 use crate::volume::project::VoxelMap;
 use crate::volume::rendering::visible_leaves;
-use crate::volume::traversal::{Faces, GridRay, Span};
+use crate::volume::traversal::{GridRay, Span};
 use crate::volume::voxels::Voxel;
 
 /// The share of light behind surfaces below which a ray ends.
 const LIGHT_MIN: f32 = 1.0 / 512.0;
-/// The maximum number of times that a ray crosses a surface in a cell.
-const CROSSINGS_MAX: usize = 3;
+/// The ray in an unused place of a packet.
+const NO_RAY: Ray = Ray::new(Vec3::ZERO, Vec3::ZERO);
 /// The distance of the origin of a shadow ray from its surface, in voxels.
 const SHADOW_OFFSET: f64 = 1.0 / 64.0;
 
@@ -43,17 +46,6 @@ pub(super) struct Tracer<'a, T> {
     clip: Option<Bounds>,
     lights: Lights,
     map: VoxelMap,
-}
-
-/// A point of a surface.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Hit {
-    /// The distance along the ray.
-    t: f64,
-    /// The gradient, in voxel coordinates.
-    gradient: DVec3,
-    /// The index of the surface.
-    surface: usize,
 }
 
 impl<'a, T: Voxel> Tracer<'a, T> {
@@ -89,72 +81,170 @@ impl<'a, T: Voxel> Tracer<'a, T> {
     #[inline(always)]
     fn follow<B>(
         &self,
-        ray: &Ray,
+        (ray, span): &(GridRay, Span),
         slabs: Option<(&Beams, Slabs)>,
         counts: &mut IsosurfaceCounts,
         mut visit: impl FnMut(Hit, &mut IsosurfaceCounts) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let grid_ray = self.map.ray(ray);
-        let (t_min, t_max) = (f64::from(ray.t_min), f64::from(ray.t_max));
-        let Some(span) = grid_ray.clip(self.cells, t_min, t_max) else {
-            return ControlFlow::Continue(());
-        };
-        counts.rays_inside += 1;
-        let mut steps = 0;
         let leaves = self.occupancy.level(0);
-        let enter = |leaf: [usize; 3], span: Span| {
+        let enter = |leaf: [usize; 3], part: Span| {
             let active = self
                 .active
                 .word(leaves.index_of(leaf), occupancy::bit(leaf));
-            let first = [4 * leaf[0], 4 * leaf[1], 4 * leaf[2]];
-            let end = |axis: usize| self.cells[axis].min(first[axis] + 4);
-            let end = [end(0), end(1), end(2)];
-            grid_ray.walk::<0, B>([first, end], span, |cell, span| {
-                counts.cells += 1;
-                if active >> occupancy::bit(cell) & 1 == 0 {
+            let first = leaf.map(|at| EDGE * at);
+            let end = [0, 1, 2].map(|axis: usize| self.cells[axis].min(first[axis] + EDGE));
+            ray.walk::<0, B>([first, end], part, |at, _| {
+                if active >> occupancy::bit(at) & 1 == 0 {
                     return ControlFlow::Continue(());
                 }
-                self.cross(&grid_ray, cell, span, counts, &mut visit)
+                self.cross(&self.cell(at), at, &(*ray, *span), counts, &mut visit)
             })
         };
-        let (all, steps_of) = (self.leaf_size, &mut steps);
-        let outcome = visible_leaves(&grid_ray, self.occupancy, all, span, slabs, steps_of, enter);
-        counts.macrocells += steps;
-        outcome
+        visible_leaves(
+            ray,
+            self.occupancy,
+            self.leaf_size,
+            *span,
+            slabs,
+            &mut 0,
+            enter,
+        )
     }
 
-    /// Visits the surfaces in a cell that contains at least one.
+    /// Visits the cells in which rays of a packet may cross a surface, in their order along each
+    /// ray. A ray ends if `visit` returns [`ControlFlow::Break`].
+    ///
+    /// `visit` gets the number of the ray, the place of the cell, and its voxels.
+    #[inline(always)]
+    fn cells(
+        &self,
+        packet: &Packet,
+        slabs: Option<(&Beams, Slabs)>,
+        mut visit: impl FnMut(usize, [usize; 3], &Cell) -> ControlFlow<()>,
+    ) {
+        let mut left = packet.rays();
+        let mirror = packet.mirror();
+        let leaves = self.occupancy.level(0);
+        let mut enter = |leaf: Leaf| {
+            let (index, bit) = (leaves.index_of(leaf.at), occupancy::bit(leaf.at));
+            if leaves.words()[index] >> bit & 1 == 0 {
+                return ControlFlow::Continue(());
+            }
+            let active = self.active.word(index, bit);
+            packet.cells(leaf, active, &mut left, |passage, left| {
+                let at = passage.at();
+                let cell = self.cell(at);
+                let mut passing = self.surfaces.iter().fold(0, |passing, surface| {
+                    let value = |index: usize| (cell.0[index ^ mirror] - surface.isovalue) as f32;
+                    let corners = Corners::new(std::array::from_fn(value), packet.error());
+                    passing | passage.selected(|ends| corners.crossed_by(ends))
+                });
+                while passing != 0 {
+                    let lane = passing.trailing_zeros();
+                    passing &= passing - 1;
+                    if visit(lane as usize, at, &cell).is_break() {
+                        *left &= !(1 << lane);
+                    }
+                }
+            });
+            match left {
+                0 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        };
+        let Some((beams, mut slabs)) = slabs else {
+            let _ = packet.leaves(0, [f64::NEG_INFINITY, f64::INFINITY], &mut enter);
+            return;
+        };
+        let mut slice = 0;
+        while let Some(run) = beams.next_run(&mut slabs) {
+            match packet.leaves(slice, run.map(f64::from), &mut enter) {
+                ControlFlow::Continue(next) => slice = next,
+                ControlFlow::Break(()) => return,
+            }
+        }
+    }
+
+    /// Returns a ray in the coordinates of voxels, and the part of it in the volume.
+    #[inline(always)]
+    fn ray(&self, ray: &Ray) -> Option<(GridRay, Span)> {
+        let grid_ray = self.map.ray(ray);
+        let (t_min, t_max) = (f64::from(ray.t_min), f64::from(ray.t_max));
+        let span = grid_ray.clip(self.cells, t_min, t_max)?;
+        Some((grid_ray, span))
+    }
+
+    /// Returns the cell at a place.
+    #[inline(always)]
+    fn cell(&self, [x, y, z]: [usize; 3]) -> Cell {
+        let [width, slice] = self.strides;
+        Cell::read(self.voxels, x + width * y + slice * z, self.strides)
+    }
+
+    /// Visits the surfaces in a cell that contains at least one. `span` is the part of the ray in
+    /// the volume.
     #[inline(always)]
     fn cross<B>(
         &self,
-        ray: &GridRay,
+        cell: &Cell,
         at: [usize; 3],
-        span: Span,
+        (ray, span): &(GridRay, Span),
         counts: &mut IsosurfaceCounts,
         visit: &mut impl FnMut(Hit, &mut IsosurfaceCounts) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let [width, slice] = self.strides;
-        let cell = Cell::read(
-            self.voxels,
-            at[0] + width * at[1] + slice * at[2],
-            self.strides,
-        );
-        let way = Way {
-            from: entry(ray, at, span),
-            to: exit(ray, at, span),
-            span,
+        let Some(span) = ray.span_in(at, span) else {
+            return ControlFlow::Continue(());
         };
-        let values = [cell.value(way.from), cell.value(way.to)];
-        counts.cubics += 1;
+        let way = Way::new(ray, at, span);
         if let [surface] = self.surfaces {
-            let mut crossings = way.crossings(&cell, 0, surface, values);
+            let mut crossings = way.crossings(cell, 0, surface);
+            counts.cells += u64::from(crossings.next.is_some());
             while let Some(share) = crossings.next {
-                visit(way.hit(&cell, share, 0), counts)?;
+                counts.cubics += 1;
+                visit(way.hit(cell, share, 0), counts)?;
                 crossings.advance();
             }
             return ControlFlow::Continue(());
         }
-        self.cross_several(&cell, &way, values, counts, visit)
+        self.cross_several(cell, &way, counts, visit)
+    }
+
+    /// Passes the first hits of the rays of a packet on an opaque surface to `visit`.
+    ///
+    /// A ray ends in the first cell in which it crosses the surface. The places in these cells are
+    /// searched after all rays have ended, so that the CPU works on several of them at once.
+    #[inline(always)]
+    fn first_hits(
+        &self,
+        packet: &Packet,
+        rays: &[Option<(GridRay, Span)>; LANES],
+        slabs: Option<(&Beams, Slabs)>,
+        counts: &mut IsosurfaceCounts,
+        mut visit: impl FnMut(usize, &Hit, &mut IsosurfaceCounts),
+    ) {
+        let mut found = [const { None }; LANES];
+        self.cells(packet, slabs, |lane, at, cell| {
+            let crossing = rays[lane].as_ref().and_then(|(ray, span)| {
+                let way = Way::new(ray, at, ray.span_in(at, span)?);
+                let crossing = way.first_crossing(cell, &self.surfaces[0])?;
+                Some((*cell, way, crossing))
+            });
+            match crossing {
+                Some(_) => {
+                    found[lane] = crossing;
+                    ControlFlow::Break(())
+                }
+                None => ControlFlow::Continue(()),
+            }
+        });
+        for (lane, found) in found.iter().enumerate() {
+            let Some((cell, way, crossing)) = found else {
+                continue;
+            };
+            counts.cells += 1;
+            counts.cubics += 1;
+            visit(lane, &way.hit(cell, crossing.share(), 0), counts);
+        }
     }
 
     /// Visits the surfaces in a cell, of several ones, in their order along the ray.
@@ -163,7 +253,6 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         &self,
         cell: &Cell,
         way: &Way,
-        values: [f64; 2],
         counts: &mut IsosurfaceCounts,
         visit: &mut impl FnMut(Hit, &mut IsosurfaceCounts) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
@@ -171,9 +260,11 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         let mut all: [Option<Crossings>; SURFACES_MAX] = [None; SURFACES_MAX];
         for ((index, surface), crossings) in self.surfaces.iter().enumerate().zip(&mut all) {
             if low < surface.isovalue && surface.isovalue <= high {
-                *crossings = Some(way.crossings(cell, index, surface, values));
+                *crossings = Some(way.crossings(cell, index, surface));
             }
         }
+        let is_crossed = |crossings: &Crossings| crossings.next.is_some();
+        counts.cells += u64::from(all.iter().flatten().any(is_crossed));
         loop {
             let with_next = all.iter_mut().flatten();
             let nearest = with_next
@@ -182,6 +273,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
             let Some((share, crossings)) = nearest else {
                 return ControlFlow::Continue(());
             };
+            counts.cubics += 1;
             visit(way.hit(cell, share, crossings.surface), counts)?;
             crossings.advance();
         }
@@ -192,7 +284,9 @@ impl<'a, T: Voxel> Tracer<'a, T> {
     pub(super) fn first_hit(&self, ray: &Ray, position: [f32; 2]) -> Option<f64> {
         let slabs = self.beams.map(|beams| (beams, beams.slabs(position)));
         let mut counts = IsosurfaceCounts::default();
-        let outcome = self.follow(ray, slabs, &mut counts, |hit, _| ControlFlow::Break(hit.t));
+        let outcome = self.follow(&self.ray(ray)?, slabs, &mut counts, |hit, _| {
+            ControlFlow::Break(hit.t)
+        });
         outcome.break_value()
     }
 
@@ -202,11 +296,33 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         let mut ignored = IsosurfaceCounts::default();
         let ray = Ray::new(origin, towards);
         let ray = self.clip.map_or(ray, |clip| clip.clip(&ray));
-        self.follow(&ray, None, &mut ignored, |_, _| ControlFlow::Break(()))
-            .is_break()
+        self.ray(&ray).is_some_and(|ray| {
+            self.follow(&ray, None, &mut ignored, |_, _| ControlFlow::Break(()))
+                .is_break()
+        })
+    }
+
+    /// Adds the light from a point of a surface. Ends the ray if nothing behind it is visible.
+    #[inline(always)]
+    fn reflect(
+        &self,
+        ray: &Ray,
+        hit: &Hit,
+        light: &mut Light,
+        counts: &mut IsosurfaceCounts,
+    ) -> ControlFlow<()> {
+        light.is_hit = true;
+        let opacity = self.surfaces[hit.surface].opacity;
+        light.colour += light.share * opacity * self.shade(ray, hit, counts);
+        light.share *= 1.0 - opacity;
+        match light.is_complete() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 
     /// Returns the light that a point of a surface reflects.
+    #[inline(always)]
     fn shade(&self, ray: &Ray, hit: &Hit, counts: &mut IsosurfaceCounts) -> Vec3 {
         let sight = ray.direction.normalize_or_zero();
         let gradient = self.map.world_gradient(hit.gradient.as_vec3());
@@ -239,132 +355,106 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
 
     #[inline]
     fn colour(&self, sample: &Sample, counts: &mut IsosurfaceCounts) -> Vec3 {
-        let (mut colour, mut light) = (Vec3::ZERO, 1.0);
-        let mut is_hit = false;
+        let mut light = Light::new();
         let slabs = self
             .beams
             .map(|beams| (beams, beams.slabs(sample.position)));
-        if slabs.is_some_and(|(_, slabs)| slabs.is_empty()) {
-            return sample.backdrop();
+        if slabs.is_none_or(|(_, slabs)| !slabs.is_empty())
+            && let Some(ray) = self.ray(&sample.ray)
+        {
+            counts.rays_inside += 1;
+            let _ = self.follow(&ray, slabs, counts, |hit, counts| {
+                self.reflect(&sample.ray, &hit, &mut light, counts)
+            });
         }
-        let _ = self.follow(&sample.ray, slabs, counts, |hit, counts| {
-            is_hit = true;
-            let opacity = self.surfaces[hit.surface].opacity;
-            colour += light * opacity * self.shade(&sample.ray, &hit, counts);
-            light *= 1.0 - opacity;
-            match light < LIGHT_MIN {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        });
-        counts.hits += u64::from(is_hit);
-        if light < LIGHT_MIN {
-            return colour;
-        }
-        colour + light * sample.backdrop()
-    }
-}
-
-/// The way of a ray through a cell.
-#[derive(Debug, Clone, Copy)]
-struct Way {
-    /// The points of entry and exit, in coordinates from 0 to 1.
-    from: [f64; 3],
-    to: [f64; 3],
-    span: Span,
-}
-
-impl Way {
-    /// Returns the crossings of a surface. `values` are those at both ends of the way.
-    #[inline(always)]
-    fn crossings(
-        &self,
-        cell: &Cell,
-        index: usize,
-        surface: &Surface,
-        values: [f64; 2],
-    ) -> Crossings {
-        let cubic = cell.cubic(self.from, self.to, surface.isovalue);
-        let sides = [values[0] >= surface.isovalue, values[1] >= surface.isovalue];
-        Crossings::new(index, cubic, sides)
+        light.with_backdrop(sample.backdrop(), counts)
     }
 
-    /// Returns the hit at a share of the way.
-    #[inline(always)]
-    fn hit(&self, cell: &Cell, share: f64, surface: usize) -> Hit {
-        let at = |axis: usize| self.from[axis] + share * (self.to[axis] - self.from[axis]);
-        Hit {
-            t: self.span.t_in + share * (self.span.t_out - self.span.t_in),
-            gradient: cell.gradient([at(0), at(1), at(2)]).into(),
-            surface,
-        }
-    }
-}
-
-/// The places where a ray crosses a surface in a cell.
-#[derive(Debug, Clone, Copy)]
-struct Crossings {
-    surface: usize,
-    cubic: Cubic,
-    is_inside: bool,
-    is_inside_at_end: bool,
-    count: usize,
-    /// The next place, as a share of the way through the cell.
-    next: Option<f64>,
-}
-
-impl Crossings {
-    #[inline(always)]
-    fn new(surface: usize, cubic: Cubic, [is_inside, is_inside_at_end]: [bool; 2]) -> Self {
-        Self {
-            surface,
-            cubic,
-            is_inside,
-            is_inside_at_end,
-            count: 0,
-            next: cubic.first_change(0.0, is_inside, is_inside_at_end),
-        }
-    }
-
-    /// Proceeds to the next place.
     #[inline]
-    fn advance(&mut self) {
-        let Some(place) = self.next else { return };
-        self.count += 1;
-        self.is_inside = !self.is_inside;
-        self.next = match self.count < CROSSINGS_MAX {
-            true => self
-                .cubic
-                .first_change(place, self.is_inside, self.is_inside_at_end),
-            false => None,
-        };
+    fn add_colours(&self, block: &Block<'_>, colours: &mut [Vec3], counts: &mut IsosurfaceCounts) {
+        let slabs = self
+            .beams
+            .map(|beams| (beams, beams.slabs(block.position(0))));
+        if slabs.is_some_and(|(_, slabs)| slabs.is_empty()) {
+            for (pixel, colour) in colours.iter_mut().enumerate() {
+                *colour += block.backdrop(pixel);
+            }
+            return;
+        }
+        let mut lights = [Light::new(); LANES];
+        let mut world = [NO_RAY; LANES];
+        let mut rays = [None; LANES];
+        for (pixel, (world, ray)) in world
+            .iter_mut()
+            .zip(&mut rays)
+            .enumerate()
+            .take(block.len())
+        {
+            *world = block.sample(pixel).ray;
+            *ray = self.ray(world);
+            counts.rays_inside += u64::from(ray.is_some());
+        }
+        let packet = Packet::new(&rays, self.leaf_size);
+        if let (Some(packet), [surface]) = (&packet, self.surfaces)
+            && surface.opacity >= 1.0
+        {
+            self.first_hits(packet, &rays, slabs, counts, |lane, hit, counts| {
+                let _ = self.reflect(&world[lane], hit, &mut lights[lane], counts);
+            });
+        } else if let Some(packet) = &packet {
+            self.cells(packet, slabs, |lane, at, cell| {
+                let Some(ray) = &rays[lane] else {
+                    return ControlFlow::Break(());
+                };
+                self.cross(cell, at, ray, counts, &mut |hit, counts| {
+                    self.reflect(&world[lane], &hit, &mut lights[lane], counts)
+                })
+            });
+        } else {
+            for (lane, ray) in rays.iter().enumerate() {
+                let Some(ray) = ray else { continue };
+                let _ = self.follow(ray, slabs, counts, |hit, counts| {
+                    self.reflect(&world[lane], &hit, &mut lights[lane], counts)
+                });
+            }
+        }
+        for (pixel, (colour, light)) in colours.iter_mut().zip(&lights).enumerate() {
+            *colour += light.with_backdrop(block.backdrop(pixel), counts);
+        }
     }
 }
 
-/// Returns the point at which a ray enters a cell, in coordinates from 0 to 1. It is exactly on the
-/// faces of entry.
-#[inline(always)]
-fn entry(ray: &GridRay, cell: [usize; 3], span: Span) -> [f64; 3] {
-    let [x, y, z] = ray.direction;
-    let upper = [x < 0.0, y < 0.0, z < 0.0];
-    on_faces(ray, cell, span.t_in, span.faces_in, upper)
+/// The light that arrives along a ray.
+#[derive(Debug, Clone, Copy)]
+struct Light {
+    colour: Vec3,
+    /// The share of light from behind that arrives.
+    share: f32,
+    is_hit: bool,
 }
 
-/// Returns the point at which a ray leaves a cell, like [`entry`].
-#[inline(always)]
-fn exit(ray: &GridRay, cell: [usize; 3], span: Span) -> [f64; 3] {
-    let [x, y, z] = ray.direction;
-    let upper = [x > 0.0, y > 0.0, z > 0.0];
-    on_faces(ray, cell, span.t_out, span.faces_out, upper)
-}
+impl Light {
+    fn new() -> Self {
+        Self {
+            colour: Vec3::ZERO,
+            share: 1.0,
+            is_hit: false,
+        }
+    }
 
-/// Returns the point at `t` in a cell, exactly on `faces`. They are at 1 for the axes in `upper`,
-/// and at 0 for others.
-#[inline(always)]
-fn on_faces(ray: &GridRay, cell: [usize; 3], t: f64, faces: Faces, upper: [bool; 3]) -> [f64; 3] {
-    let coordinate = |axis: usize| match faces.0[axis] {
-        true => f64::from(u8::from(upper[axis])),
-        false => (ray.at(axis, t) - cell[axis] as f64).clamp(0.0, 1.0),
-    };
-    [coordinate(0), coordinate(1), coordinate(2)]
+    /// Returns true if nothing from behind is visible.
+    #[inline(always)]
+    fn is_complete(&self) -> bool {
+        self.share < LIGHT_MIN
+    }
+
+    /// Returns the light in front of a backdrop.
+    #[inline(always)]
+    fn with_backdrop(&self, backdrop: Vec3, counts: &mut IsosurfaceCounts) -> Vec3 {
+        counts.hits += u64::from(self.is_hit);
+        match self.is_complete() {
+            true => self.colour,
+            false => self.colour + self.share * backdrop,
+        }
+    }
 }
