@@ -317,7 +317,7 @@ fn packets_do_not_change_the_picture() {
                     hits += with_and_without_packets(volume, &options, &camera.unwrap());
                 }
             }
-            assert!(hits > 500, "{hits} hits");
+            assert!(hits > 100, "{hits} hits");
         }
     }
 }
