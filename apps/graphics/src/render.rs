@@ -17,6 +17,8 @@ use crate::camera::Camera;
 use crate::picture::Picture;
 use crate::ray::Ray;
 
+use self::tile::{join_tiles, tiles_of};
+
 mod beams;
 mod block;
 #[cfg(test)]
@@ -24,7 +26,6 @@ mod tests;
 mod tile;
 
 pub use self::block::Block;
-pub use self::tile::{Tile, join_tiles, tiles_of};
 
 pub(crate) use self::beams::{Beams, Slabs};
 pub(crate) use self::block::BLOCK_LEN;

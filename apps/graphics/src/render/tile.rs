@@ -2,7 +2,7 @@
 
 /// A part of a picture. `Pixel` is the type of its pixels.
 #[derive(Debug)]
-pub struct Tile<'a, Pixel> {
+pub(super) struct Tile<'a, Pixel> {
     left: u32,
     top: u32,
     width: u32,
@@ -18,22 +18,7 @@ pub struct Tile<'a, Pixel> {
 ///
 /// # Panics
 /// Panics if `edge` is 0, or if there are fewer pixels than the size says.
-///
-/// # Examples
-/// ```
-/// use raddle_graphics::render::{join_tiles, tiles_of};
-///
-/// let mut pixels = vec![0_u8; 6 * 5];
-/// let mut tiles = tiles_of((6, 5), 4, &mut pixels);
-/// assert_eq!(tiles.len(), 4);
-/// for tile in &mut tiles {
-///     tile.for_each(|x, y, pixel| *pixel = (10 * y + x) as u8);
-/// }
-/// join_tiles((6, 5), 4, &mut pixels);
-/// assert_eq!(pixels[6..12], [10, 11, 12, 13, 14, 15]);
-/// ```
-#[must_use]
-pub fn tiles_of<Pixel>(
+pub(super) fn tiles_of<Pixel>(
     (width, height): (u32, u32),
     edge: u32,
     mut pixels: &mut [Pixel],
@@ -59,18 +44,6 @@ pub fn tiles_of<Pixel>(
 }
 
 impl<Pixel> Tile<'_, Pixel> {
-    /// Returns the column and the row of the upper left pixel.
-    #[must_use]
-    pub fn corner(&self) -> (u32, u32) {
-        (self.left, self.top)
-    }
-
-    /// Returns the width and height in pixels.
-    #[must_use]
-    pub fn size(&self) -> (u32, u32) {
-        (self.width, self.height)
-    }
-
     /// Divides the tile into the blocks of a picture with an edge of `edge` pixels: the upper left
     /// corner and the size of each one.
     pub(super) fn blocks(&self, edge: u32) -> impl Iterator<Item = [(u32, u32); 2]> + use<Pixel> {
@@ -100,17 +73,6 @@ impl<Pixel> Tile<'_, Pixel> {
             self.pixels[first + usize::from(y) * width + usize::from(x)] = pixel;
         }
     }
-
-    /// Calls `set` with column, row and pixel for every pixel, row by row.
-    #[inline]
-    pub fn for_each(&mut self, mut set: impl FnMut(u32, u32, &mut Pixel)) {
-        let mut pixels = self.pixels.iter_mut();
-        for y in self.top..self.top + self.height {
-            for (x, pixel) in (self.left..self.left + self.width).zip(&mut pixels) {
-                set(x, y, pixel);
-            }
-        }
-    }
 }
 
 /// Arranges the pixels of all tiles row by row, with all workers of the runtime. `size` and `edge`
@@ -118,7 +80,7 @@ impl<Pixel> Tile<'_, Pixel> {
 ///
 /// # Panics
 /// Panics if `edge` is 0, or if there are fewer pixels than the size says.
-pub fn join_tiles<Pixel: Copy + Send + Sync>(
+pub(super) fn join_tiles<Pixel: Copy + Send + Sync>(
     (width, height): (u32, u32),
     edge: u32,
     pixels: &mut [Pixel],

@@ -23,21 +23,21 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use self::adaptive::Samples;
-use self::rays::Tracer;
 use self::tables::Tables;
-use self::view::Camera;
 use super::grid::Volume;
 use super::voxels::Voxels;
-use crate::render::{TileDone, join_tiles, tiles_of};
+use crate::render::TileDone;
 
 mod adaptive;
+mod frame;
+mod pixels;
 mod rays;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod view;
 
+pub use self::frame::VolrendFrame;
 pub use self::view::FrameView;
 
 /// The number of pixels along an edge of a tile.
@@ -134,6 +134,12 @@ impl Volrend {
         Ok(Self { tables })
     }
 
+    /// Begins a frame, for callers that distribute its tiles themselves.
+    #[must_use]
+    pub fn frame(&self, view: FrameView, sampling: Sampling) -> VolrendFrame<'_> {
+        VolrendFrame::new(&self.tables, view, sampling)
+    }
+
     /// Renders a frame with all workers of the runtime. `on_tile` is called for every finished
     /// tile.
     #[must_use]
@@ -144,50 +150,23 @@ impl Volrend {
         on_tile: impl Fn(TileDone) + Sync,
     ) -> VolrendPicture {
         let begun = Instant::now();
-        let camera = Camera::new(self.tables.size, view);
-        let tracer = Tracer::new(&self.tables, &camera);
-        let edge = camera.edge;
-        let pixel_count = (edge * edge) as usize;
-        let mut pixels = vec![0; pixel_count];
-        let mut tiles = tiles_of((edge, edge), TILE_EDGE, &mut pixels);
-        let tile_count = tiles.len();
+        let frame = self.frame(view, sampling);
+        let tile_count = frame.tile_count();
         let mut counts = vec![VolrendCounts::default(); tile_count];
-        let done = |tile| on_tile(TileDone::new(tile, tile_count));
-        let samples = match sampling {
-            Sampling::Full => Samples::default(),
-            Sampling::Adaptive => Samples::new(edge),
-        };
-        let mut tasks: Vec<_> = tiles.iter_mut().zip(&mut counts).collect();
-        raddle::for_each_mut(&mut tasks, |index, (tile, counts)| {
-            let mut own = VolrendCounts::default();
-            match sampling {
-                Sampling::Full => {
-                    let is_empty = tracer.is_empty(tile.corner());
-                    own.rays += u64::from(tile.size().0) * u64::from(tile.size().1);
-                    if !is_empty {
-                        tile.for_each(|x, y, pixel| *pixel = tracer.pixel(x, y, &mut own));
-                    }
-                }
-                Sampling::Adaptive => samples.refine(tile.corner(), TILE_EDGE, &tracer, &mut own),
-            }
-            **counts = own;
-            done(index);
+        raddle::for_each_mut(&mut counts, |tile, counts| {
+            *counts = frame.trace(tile);
+            on_tile(TileDone::new(tile, tile_count));
         });
         if sampling == Sampling::Adaptive {
-            raddle::for_each_mut(&mut tasks, |_, (tile, _)| {
-                samples.interpolate(tile.corner(), TILE_EDGE);
-            });
-            samples.copy_to(&mut pixels);
-        } else {
-            join_tiles((edge, edge), TILE_EDGE, &mut pixels);
+            raddle::for_each(0..tile_count, |tile| frame.interpolate(tile));
         }
         let mut sum = VolrendCounts::default();
         for counts in counts {
             sum += counts;
         }
         VolrendPicture {
-            edge,
-            pixels,
+            edge: frame.edge(),
+            pixels: frame.pixels(),
             counts: sum,
             tile_count,
             time: begun.elapsed(),

@@ -19,15 +19,15 @@ const MARGIN: f32 = 1e-5 + 1.0 / 255.0;
 #[derive(Debug)]
 pub(super) struct Tracer<'a> {
     tables: &'a Tables,
-    camera: &'a Camera,
+    camera: Camera,
     /// For each square of 4 × 4 pixels, the range of depths at which blocks are visible in it.
     beams: Vec<[f32; 2]>,
     beam_width: usize,
 }
 
 impl<'a> Tracer<'a> {
-    pub(super) fn new(tables: &'a Tables, camera: &'a Camera) -> Self {
-        let (beams, beam_width) = beams(tables, camera);
+    pub(super) fn new(tables: &'a Tables, camera: Camera) -> Self {
+        let (beams, beam_width) = beams(tables, &camera);
         Self {
             tables,
             camera,

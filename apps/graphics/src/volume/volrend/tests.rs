@@ -57,6 +57,51 @@ fn workers_do_not_change_the_picture() {
 }
 
 #[test]
+fn tiles_in_any_order_and_twice_give_the_same_pixels() {
+    let map = Volrend::new(&ball([30, 32, 34])).expect("a density map");
+    for sampling in [Sampling::Full, Sampling::Adaptive] {
+        let view = FrameView::of_frame(4, 2);
+        let expected = map.render(view, sampling, |_| ());
+        let frame = map.frame(view, sampling);
+        let count = frame.tile_count();
+        let mut rays = 0;
+        for tile in (0..count).rev() {
+            rays += frame.trace(tile).rays;
+            if sampling == Sampling::Adaptive {
+                assert_eq!(
+                    frame.trace(tile).rays,
+                    0,
+                    "known pixels are not traced again"
+                );
+            }
+        }
+        for tile in (0..count).chain(0..count) {
+            frame.interpolate(tile);
+        }
+        assert_eq!(frame.pixels(), expected.pixels);
+        assert_eq!(rays, expected.counts.rays);
+    }
+}
+
+#[test]
+fn pixels_before_the_first_tile_are_black_and_interpolation_traces_what_it_needs() {
+    let map = Volrend::new(&ball([30, 32, 34])).expect("a density map");
+    let frame = map.frame(FrameView::of_frame(4, 2), Sampling::Adaptive);
+    assert!(frame.pixels().iter().all(|&pixel| pixel == 0));
+    let middle = frame.tile_count() / 2;
+    frame.interpolate(middle);
+    assert!(frame.pixels().iter().any(|&pixel| pixel > 0));
+}
+
+#[test]
+#[should_panic(expected = "tile 169 of 169")]
+fn a_tile_outside_of_the_frame_is_refused() {
+    let map = Volrend::new(&ball([30, 32, 34])).expect("a density map");
+    let frame = map.frame(FrameView::of_frame(4, 0), Sampling::Full);
+    frame.trace(frame.tile_count());
+}
+
+#[test]
 fn adaptive_sampling_traces_fewer_rays_for_nearly_the_same_picture() {
     let map = Volrend::new(&ball([48, 48, 48])).expect("a density map");
     let view = FrameView::of_frame(4, 0);
