@@ -60,9 +60,9 @@ struct Arguments {
     /// the powers of two between them.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     workers: Vec<u16>,
-    /// Draw the speedups of `pools`, the times of `locks`, `memory`, `lk23` and `matmul`, the
-    /// curves of `messages`, `multicore` and `nodes`, the figures of `kdtree`, or the ratios of
-    /// `drop-in` into this SVG file.
+    /// Draw the speedups of `pools` and `volumes`, the times of `locks`, `memory`, `lk23` and
+    /// `matmul`, the curves of `messages`, `multicore` and `nodes`, the figures of `kdtree`, or the
+    /// ratios of `drop-in` into this SVG file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Measure the figures of `kdtree` on this mesh; can be repeated. Default: all `mesh/*.ply.zst`
@@ -73,8 +73,8 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["json", "pairs", "workers", "meshes", "pools"])]
     from: Option<PathBuf>,
-    /// Compare only these pools in `pools`, separated by commas, with auto and the stack. Default:
-    /// all that `raddle pools` lists.
+    /// Compare only these pools in `pools` and `volumes`, separated by commas, with auto and the
+    /// stack. Default: all that `raddle pools` lists.
     #[arg(long = "pool", value_name = "NAME", value_delimiter = ',')]
     pools: Vec<PoolKind>,
 }
@@ -94,7 +94,8 @@ impl Arguments {
             ));
         }
         if !self.pools.is_empty() && !suite.takes_pool(case) {
-            let what = "--pool applies to the cases tree*, tiles and sort* of the suite pools";
+            let what = "--pool applies to the cases tree*, tiles and sort* of the suite pools, and \
+                        to pools-* of the suite volumes";
             return Some(what.to_owned());
         }
         if !self.workers.is_empty() && !suite.takes_workers(case) {
@@ -108,8 +109,8 @@ impl Arguments {
         }
         let drawn = suite.drawn();
         if self.plot.is_some() && drawn.is_empty() {
-            let what = "--plot draws only the suites pools, locks, memory, messages, multicore, \
-                        nodes, kdtree, lk23, matmul and drop-in";
+            let what = "--plot draws only the suites pools, volumes, locks, memory, messages, \
+                        multicore, nodes, kdtree, lk23, matmul and drop-in";
             return Some(what.to_owned());
         }
         let undrawn = case.filter(|case| self.plot.is_some() && !drawn.contains(case))?;
@@ -129,8 +130,9 @@ enum Suite {
     Loops,
     /// bunny: primary rays per second on one thread, against Embree and the crate bvh.
     Rays,
-    /// study-full, study-adaptive: four frames of SPLASH's renderer, in yards; direct rendering and
-    /// surfaces of five volumes on one thread, against VTK, OpenVDB and Embree.
+    /// study-full, study-adaptive: four frames of SPLASH's renderer, in yards; pools-full,
+    /// pools-adaptive: their 35,344 tiles on every pool, and by SPLASH's own scheme; direct
+    /// rendering and surfaces of five volumes on one thread, against VTK, OpenVDB and Embree.
     Volumes,
     /// kd-trees and pictures of real meshes, parallel against sequential.
     Build,
@@ -285,6 +287,7 @@ impl Suite {
             Self::Messages => &messages::CURVES,
             Self::Nodes => &["kneighbor"],
             Self::DropIn => drop_in::DRAWN,
+            Self::Volumes => &volumes::DRAWN,
             Self::Kdtree => &kdtree::FIGURES,
             _ => &[],
         }
@@ -299,7 +302,11 @@ impl Suite {
     /// Returns true if the case compares pools that `--pool` can name. Without a case, returns true
     /// if the suite has any such case.
     fn takes_pool(self, case: Option<&str>) -> bool {
-        self == Self::Pools && case.is_none_or(task_pools::takes_pool)
+        match self {
+            Self::Pools => case.is_none_or(task_pools::takes_pool),
+            Self::Volumes => case.is_none_or(volumes::takes_pool),
+            _ => false,
+        }
     }
 
     /// Returns true if `--workers` sets the numbers of workers of the case. Without a case, returns
@@ -322,7 +329,7 @@ impl Suite {
             Self::Locations => case == "futures",
             Self::Messages => case != "access",
             Self::Kdtree => case != "bunny-d15",
-            Self::Volumes => case.starts_with("study"),
+            Self::Volumes => case.starts_with("study") || case.starts_with("pools"),
             Self::Pools => !case.starts_with("sizes") && !case.starts_with("simulated"),
             _ => self.takes_workers(None),
         }
@@ -353,6 +360,7 @@ impl Suite {
             }),
             Self::Messages => messages::charts(records),
             Self::Multicore => multicore::charts(records),
+            Self::Volumes => volumes::charts(records),
             Self::Kdtree => kdtree::charts(records),
             _ => Vec::new(),
         }

@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 use glam::Vec3;
 use raddle_sync::prim::{AtomicBool, Relaxed};
 
+use self::tile::{join_tiles, tiles_of};
 use crate::bounds::Bounds;
 use crate::camera::Camera;
 use crate::picture::Picture;
 use crate::ray::Ray;
-
-use self::tile::{join_tiles, tiles_of};
 
 mod beams;
 mod block;

@@ -30,7 +30,7 @@
 //! synchronization. SC 2004, sections 3 to 6. The mean times of tasks are those of its
 //! applications.
 
-mod job;
+pub(in crate::suites) mod job;
 mod parts;
 mod picture;
 mod recorded;
@@ -68,6 +68,8 @@ pub(crate) const CASES: [&str; 14] = [
     "simulated1e8",
 ];
 
+const SUITE: &str = "pools";
+
 /// The cases that run only if they are named.
 const ONLY_BY_NAME: [&str; 3] = ["sort1e8", "sizes1e8", "simulated1e8"];
 
@@ -97,14 +99,26 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
             continue;
         }
         match name {
-            "tree1us" => pools(measurement, name, &Tree::new(1.0)),
-            "tree6us" => pools(measurement, name, &Tree::new(6.0)),
-            "tree84us" => pools(measurement, name, &Tree::new(84.0)),
-            "tree109us" => pools(measurement, name, &Tree::new(109.0)),
-            "tree420us" => pools(measurement, name, &Tree::new(420.0)),
-            "tiles" => pools(measurement, name, &Picture::new()?),
-            "sort1e7" => pools(measurement, name, &Parts::new(10_000_000)),
-            "sort1e8" => pools(measurement, name, &Parts::new(100_000_000)),
+            "tree1us" => pools(measurement, SUITE, name, &Tree::new(1.0), Vec::new()),
+            "tree6us" => pools(measurement, SUITE, name, &Tree::new(6.0), Vec::new()),
+            "tree84us" => pools(measurement, SUITE, name, &Tree::new(84.0), Vec::new()),
+            "tree109us" => pools(measurement, SUITE, name, &Tree::new(109.0), Vec::new()),
+            "tree420us" => pools(measurement, SUITE, name, &Tree::new(420.0), Vec::new()),
+            "tiles" => pools(measurement, SUITE, name, &Picture::new()?, Vec::new()),
+            "sort1e7" => pools(
+                measurement,
+                SUITE,
+                name,
+                &Parts::new(10_000_000),
+                Vec::new(),
+            ),
+            "sort1e8" => pools(
+                measurement,
+                SUITE,
+                name,
+                &Parts::new(100_000_000),
+                Vec::new(),
+            ),
             "blocks-tree6us" => shapes(measurement, name, &Tree::new(6.0)),
             "blocks-sort1e7" => shapes(measurement, name, &Parts::new(10_000_000)),
             "sizes1e7" => recorded::sizes(measurement, name, 10_000_000),
@@ -123,15 +137,16 @@ pub(crate) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     speedups.chain(recorded::charts(records)).collect()
 }
 
-/// Compares the pools, or those of them that the caller named.
-fn pools(
+/// Compares the pools, or those of them that the caller named, and `peers`.
+pub(in crate::suites) fn pools<'a>(
     measurement: &mut Measurement<'_>,
+    suite: &'static str,
     name: &'static str,
-    workload: &dyn Workload,
+    workload: &'a dyn Workload,
+    mut peers: Vec<Box<dyn Contender + 'a>>,
 ) -> Result<(), BenchError> {
     let named = measurement.pools.clone();
     let is_wanted = |kind: PoolKind| named.is_empty() || named.contains(&kind);
-    let mut peers: Vec<Box<dyn Contender + '_>> = Vec::new();
     if named.is_empty() {
         let malloc = Runtime::builder().task_memory(TaskMemory::Malloc);
         peers.push(Box::new(on("auto-malloc", malloc, workload)));
@@ -142,7 +157,7 @@ fn pools(
             peers.push(Box::new(on(kind.name(), builder, workload)));
         }
     }
-    compare(measurement, name, workload, peers)
+    compare(measurement, suite, name, workload, peers)
 }
 
 /// Compares a block-distributed pool with blocks of different shapes.
@@ -155,7 +170,7 @@ fn shapes(
         let builder = Runtime::builder().pool(PoolKind::DqBlTlC).blocks(shape);
         Box::new(on(shape_name, builder, workload)) as Box<dyn Contender + '_>
     });
-    compare(measurement, name, workload, shaped.into())
+    compare(measurement, SUITE, name, workload, shaped.into())
 }
 
 /// Creates a contender that does the work on runtimes of a builder.
@@ -173,12 +188,13 @@ fn on<'a>(
 /// Compares `auto` with the stack without synchronisation, and then with the other contenders.
 fn compare<'a>(
     measurement: &mut Measurement<'_>,
+    suite: &'static str,
     name: &'static str,
     workload: &'a dyn Workload,
     others: Vec<Box<dyn Contender + 'a>>,
 ) -> Result<(), BenchError> {
     let case = Case {
-        suite: "pools",
+        suite,
         name,
         unit: Unit::Milliseconds,
         repetitions: 1,

@@ -3,6 +3,9 @@
 //! - `study-full`, `study-adaptive`: the four frames of the task pool study, exactly as SPLASH-2
 //!   renders them, in 35,344 tasks. The peer is the original's time in yards, which is a constant
 //!   times a sort that runs alternately (peer `yard`).
+//! - `pools-full`, `pools-adaptive`: the same frames with each tile as a task, on every pool, and
+//!   by the original's own scheme (`splash`: a counter for each band of tiles). Compare with figure
+//!   10 and table 2 of the study. As in the suite `pools`, `base` is a stack on one thread.
 //! - `direct-NAME`: direct rendering at 512 × 512 on one thread, with a step of 0.5 voxels, against
 //!   VTK with the same transfer function.
 //! - `surface-NAME-EDGE`: a surface on one thread, against OpenVDB (a level set that is built
@@ -23,16 +26,25 @@ use raddle_graphics::volume::isosurface::{self, IsosurfaceOptions};
 use raddle_graphics::volume::volrend::{FrameView, Sampling, Volrend};
 use raddle_graphics::volume::{Histogram, Macrocells, TransferFunction, Volume, Voxels};
 
+use self::frames::Frames;
+use crate::chart::{self, Chart};
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Request, Sample, Unit, timed};
 use crate::peer::{self, OPENVDB, Peer, YARD};
 use crate::pools::RaddlePools;
-use crate::suites::Measurement;
+use crate::record::Record;
+use crate::suites::{Measurement, pools as task_pools};
+
+mod frames;
+
+const SUITE: &str = "volumes";
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 15] = [
+pub(crate) const CASES: [&str; 17] = [
     "study-full",
     "study-adaptive",
+    "pools-full",
+    "pools-adaptive",
     "direct-head",
     "direct-engine",
     "direct-aneurism",
@@ -47,6 +59,9 @@ pub(crate) const CASES: [&str; 15] = [
     "surface-cthead-1024",
     "surface-walnut-1024",
 ];
+
+/// The cases that a chart shows.
+pub(crate) const DRAWN: [&str; 2] = ["pools-full", "pools-adaptive"];
 
 /// The file, the isovalue and the spacing along z of each volume.
 const VOLUMES: [(&str, &str, f64, f64); 6] = [
@@ -86,6 +101,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         let words: Vec<&str> = name.split('-').collect();
         match words[..] {
             ["study", kind] => study(measurement, name, kind == "adaptive")?,
+            ["pools", kind] => pools(measurement, name, kind == "adaptive")?,
             ["direct", volume] => direct_rendering(measurement, name, volume)?,
             ["surface", volume, edge] => surface(measurement, name, volume, edge)?,
             _ => {}
@@ -101,7 +117,7 @@ fn failed(error: impl std::fmt::Display) -> BenchError {
 /// Returns a case in which every contender computes the same result.
 fn case_of(name: &str, expected: u64) -> Case<'_> {
     Case {
-        suite: "volumes",
+        suite: SUITE,
         name,
         unit: Unit::Milliseconds,
         repetitions: 1,
@@ -136,8 +152,9 @@ fn study(
         false => (Sampling::Full, YARDS_FULL),
     };
     let frames = || {
-        let frame = |number| volrend.render(FrameView::of_frame(4, number), sampling, |_| ());
-        let pictures = (4..8).map(frame);
+        let view = |number| FrameView::of_frame(frames::STEPS, number);
+        let frame = |number| volrend.render(view(number), sampling, |_| ());
+        let pictures = frames::FRAMES.map(frame);
         let rays = pictures.map(|picture| {
             let sum: u64 = picture.pixels.iter().map(|&pixel| u64::from(pixel)).sum();
             1_000_000_007 * picture.counts.rays + sum
@@ -160,6 +177,34 @@ fn study(
         Err(failure) => (measurement.warn)(failure.to_string()),
     }
     measurement.compare(&case, &mut raddle, &mut peers)
+}
+
+/// Compares all pools, and the original's scheme, on the tiles of the four frames.
+fn pools(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    is_adaptive: bool,
+) -> Result<(), BenchError> {
+    let (volume, _) = load("head")?;
+    let sampling = match is_adaptive {
+        true => Sampling::Adaptive,
+        false => Sampling::Full,
+    };
+    let frames = Frames::new(&volume, sampling)?;
+    let bands = Box::new(frames.bands());
+    task_pools::pools(measurement, SUITE, name, &frames, vec![bands])
+}
+
+/// Returns true if the case compares the pools that `--pool` can name.
+pub(crate) fn takes_pool(case: &str) -> bool {
+    DRAWN.contains(&case)
+}
+
+/// Returns the charts of the records: the speedups of the pools.
+pub(crate) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
+    let speedups = Chart::of_speedups(records, chart::BASE);
+    let speedups = std::iter::once(speedups);
+    speedups.filter(|chart| !chart.cases().is_empty()).collect()
 }
 
 /// The original program, of which only the time in yards is known.

@@ -23,7 +23,7 @@ pub(crate) enum Runner {
 
 impl Runner {
     /// Runs a task and all tasks that it creates, directly or indirectly.
-    pub(super) fn run(self, first: impl Job) {
+    pub(in crate::suites) fn run(self, first: impl Job) {
         match self {
             Self::Pool => raddle::scope(|scope| scope.spawn(move || run_in_scope(first, scope))),
             Self::Stack => {
@@ -41,14 +41,14 @@ fn run_in_scope<'scope, J: Job + 'scope>(job: J, scope: &'scope Scope<'scope, '_
 }
 
 /// A task.
-pub(super) trait Job: Send + Sized {
+pub(in crate::suites) trait Job: Send + Sized {
     /// Does the task's work, and calls `put` with each task that it creates.
     fn run(self, put: &mut impl FnMut(Self));
 }
 
 /// A sum with a counter for each worker, so that adding causes no contention.
 #[derive(Debug)]
-pub(super) struct Sums(Box<[CachePadded<AtomicU64>]>);
+pub(in crate::suites) struct Sums(Box<[CachePadded<AtomicU64>]>);
 
 impl Default for Sums {
     fn default() -> Self {
@@ -60,14 +60,14 @@ impl Default for Sums {
 
 impl Sums {
     /// Adds `value` to the current worker's counter.
-    pub(super) fn add(&self, value: u64) {
+    pub(in crate::suites) fn add(&self, value: u64) {
         let place = raddle::worker_index().unwrap_or(0) % self.0.len();
         // Relaxed: read after all workers have finished.
         self.0[place].fetch_add(value, Relaxed);
     }
 
     /// Returns the sum and resets it to zero.
-    pub(super) fn take(&self) -> u64 {
+    pub(in crate::suites) fn take(&self) -> u64 {
         self.0.iter().fold(0, |sum, place| {
             // Relaxed: as above.
             sum.wrapping_add(place.swap(0, Relaxed))

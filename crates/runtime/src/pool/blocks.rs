@@ -215,9 +215,16 @@ impl Private {
 
     /// Takes the newest task that `accepts` accepts.
     fn take_where(&mut self, accepts: impl Fn(&Task) -> bool + Copy) -> Option<Task> {
-        let mut blocks = std::iter::once(&mut self.current).chain(self.full.iter_mut().rev());
-        let task = blocks.find_map(|block| block.take_where(accepts))?;
-        self.full.retain(|block| !block.is_empty());
+        if let Some(task) = self.current.take_where(accepts) {
+            return Some(task);
+        }
+        let mut newest_first = (0..self.full.len()).rev();
+        let (at, task) =
+            newest_first.find_map(|at| Some((at, self.full[at].take_where(accepts)?)))?;
+        // Only this block can have become empty. A scope may have put thousands of others.
+        if self.full[at].is_empty() {
+            self.full.remove(at);
+        }
         Some(task)
     }
 }

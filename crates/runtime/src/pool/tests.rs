@@ -137,6 +137,23 @@ fn own_wanted_task_is_found_anywhere_and_unwanted_tasks_stay() {
 }
 
 #[test]
+fn taking_a_wanted_task_does_not_look_at_all_blocks() {
+    // With a look at each of the blocks, this would take a hundred times as long.
+    const COUNT: usize = 200_000;
+    for kind in [PoolKind::DqBlTlC, PoolKind::DqBlSpC] {
+        let pool = probe(kind, 1);
+        let seat = pool.seat(0);
+        let mark = seat.mark();
+        for _ in 0..COUNT {
+            let _ = seat.put(pool.task());
+        }
+        let wanted = || get(&*seat, Wanted::Where(&|_| true, mark));
+        let taken = (0..COUNT).filter_map(|_| wanted()).count();
+        assert_eq!(taken, COUNT, "{kind}");
+    }
+}
+
+#[test]
 fn worker_that_finds_no_wanted_task_leaves_no_task_private() {
     for kind in PoolKind::ALL {
         let pool = probe(kind, 2);

@@ -66,9 +66,25 @@ impl ActiveCells {
 /// Returns the cells of a macrocell with a voxel that is at least the threshold, and one that is
 /// not.
 fn active<T: Voxel>(size: [usize; 3], voxels: &[T], leaf: [usize; 3], threshold: T) -> u64 {
+    const WHOLE: [usize; 3] = [EDGE + 1; 3];
     let first = leaf.map(|index| EDGE * index);
-    let [width, height, _] = size;
     let len = [0, 1, 2].map(|axis: usize| (size[axis] - first[axis]).min(EDGE + 1));
+    // Nearly all macrocells are whole: for them, the numbers of steps are constants.
+    match len == WHOLE {
+        true => active_of(size, voxels, first, WHOLE, threshold),
+        false => active_of(size, voxels, first, len, threshold),
+    }
+}
+
+/// Returns the cells among `len` voxels along each axis, from `first` on.
+#[inline(always)]
+fn active_of<T: Voxel>(
+    [width, height, _]: [usize; 3],
+    voxels: &[T],
+    first: [usize; 3],
+    len: [usize; 3],
+    threshold: T,
+) -> u64 {
     // In byte y of a word, a bit for each voxel of a row. Bits beyond the volume do not matter.
     let slice = |z: usize| {
         let mut inside = 0;
