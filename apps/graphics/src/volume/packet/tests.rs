@@ -44,11 +44,18 @@ fn rays() -> impl Strategy<Value = Rays> {
     )
 }
 
+/// Returns true if a ray passes through a cell, and does not only touch it.
+fn passes((ray, span): &(GridRay, Span), cell: [usize; 3]) -> bool {
+    let length = |span: Span| span.t_out - span.t_in;
+    ray.span_in(cell, span)
+        .is_some_and(|span| length(span) > 1e-9)
+}
+
 /// Returns the cells that a ray passes through, in their order.
-fn alone((ray, span): &(GridRay, Span)) -> Vec<[usize; 3]> {
+fn alone(ray: &(GridRay, Span)) -> Vec<[usize; 3]> {
     let mut cells = Vec::new();
-    let _ = ray.walk::<0, ()>([[0; 3], SIZE], *span, |cell, _| {
-        if ray.span_in(cell, span).is_some() {
+    let _ = ray.0.walk::<0, ()>([[0; 3], SIZE], ray.1, |cell, _| {
+        if passes(ray, cell) {
             cells.push(cell);
         }
         ControlFlow::Continue(())
@@ -65,11 +72,11 @@ fn together(packet: &Packet, rays: &Rays, runs: &[[f64; 2]]) -> Vec<Vec<[usize; 
         let outcome = packet.leaves::<()>(slice, run, |leaf| {
             packet.cells(leaf, u64::MAX, &mut left, |passage, _| {
                 for (lane, ray) in rays.iter().enumerate() {
-                    let Some((ray, span)) = ray else { continue };
+                    let Some(ray) = ray else { continue };
                     let at = passage.at();
                     let is_inside = (0..3).all(|axis| at[axis] < SIZE[axis]);
-                    let passes = is_inside && ray.span_in(at, span).is_some();
-                    if passage.selected(|_| 0xF) >> lane & 1 == 1 && passes {
+                    let is_selected = passage.selected(|_| 0xF) >> lane & 1 == 1;
+                    if is_selected && is_inside && passes(ray, at) {
                         cells[lane].push(at);
                     }
                 }
