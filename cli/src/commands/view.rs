@@ -78,7 +78,9 @@ pub(super) fn run(
     let address = server.address();
     // The address is needed while the command runs, so it is printed before the end.
     let mut report = Report::new();
-    report.text(&address).field("address", &address);
+    report
+        .text(format!("{address}\n"))
+        .field("address", &address);
     report::finish(&report, "view", options)?;
     if !arguments.no_open && std::io::stdout().is_terminal() {
         open(&address);

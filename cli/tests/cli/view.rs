@@ -144,6 +144,30 @@ fn compare(browser: &mut Browser, folder: &Folder) {
 }
 
 #[test]
+fn the_address_is_a_whole_line() {
+    let mut child = raddle()
+        .args(["view", "--no-open", "--scene", "spheres:16"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let output = child.stdout.take().expect("a pipe");
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let outcome = BufReader::new(output).read_line(&mut line);
+        // The test may have given up.
+        let _sent = send.send(outcome.map(|_| line));
+    });
+    // A reader of lines must not wait until the view ends.
+    let line = receive.recv_timeout(std::time::Duration::from_secs(60));
+    child.kill().expect("the view runs");
+    child.wait().expect("it has ended");
+    let line = line.expect("a line while the view runs").expect("text");
+    assert!(line.starts_with("http://127.0.0.1:"), "{line:?}");
+    assert!(line.ends_with('\n'), "{line:?}");
+}
+
+#[test]
 fn a_volume_is_dragged_and_its_picture_is_that_of_the_command() {
     let folder = Folder::new("view-volume");
     let file = folder.file("a ball_24x24x24_u8.raw", ball());

@@ -57,6 +57,38 @@ fn workers_do_not_change_the_picture() {
 }
 
 #[test]
+fn pools_do_not_change_the_picture() {
+    let map = Volrend::new(&ball([30, 32, 34])).expect("a density map");
+    let view = FrameView::of_frame(4, 5);
+    for sampling in [Sampling::Full, Sampling::Adaptive] {
+        let expected = map.render(view, sampling, |_| ());
+        for kind in raddle::PoolKind::ALL {
+            let runtime = raddle::Runtime::builder()
+                .workers(2)
+                .pool(kind)
+                .build()
+                .expect("a runtime starts");
+            let pixels = runtime.install(|| {
+                let frame = map.frame(view, sampling);
+                let in_tasks = |work: &(dyn Fn(usize) + Sync)| {
+                    raddle::scope(|scope| {
+                        for tile in 0..frame.tile_count() {
+                            scope.spawn(move || work(tile));
+                        }
+                    });
+                };
+                in_tasks(&|tile| {
+                    frame.trace(tile);
+                });
+                in_tasks(&|tile| frame.interpolate(tile));
+                frame.pixels()
+            });
+            assert_eq!(pixels, expected.pixels, "{kind}");
+        }
+    }
+}
+
+#[test]
 fn tiles_in_any_order_and_twice_give_the_same_pixels() {
     let map = Volrend::new(&ball([30, 32, 34])).expect("a density map");
     for sampling in [Sampling::Full, Sampling::Adaptive] {
