@@ -384,7 +384,7 @@ fn a_picture_without_memory_for_it_is_one_line() {
     let arguments = [&["render", "--scene", "knot:500"][..], &size].concat();
     let outcome = run_with_memory(4_000_000, &arguments);
     expect_one_line(&outcome);
-    assert!(outcome.errors.contains("25769803776 bytes"), "{outcome:?}");
+    assert!(outcome.errors.contains("12884901888 bytes"), "{outcome:?}");
     assert!(folder.names().is_empty());
 }
 
