@@ -34,7 +34,8 @@ const GROUPS: usize = LANES / 4;
 const EDGE: f32 = 4.0;
 /// The width of the margins for rounding errors, as a share of the longest side of the volume.
 const MARGIN: f32 = 1.0 / (1 << 19) as f32;
-/// The smallest slope of a ray along an axis. Flatter rays are parallel to the planes of the axis.
+/// The smallest slope of a ray along an axis, to that along the axis of the slices. Flatter rays are
+/// parallel to the planes of the axis.
 const SLOPE_MIN: f32 = 1e-18;
 /// The smallest share of the longest component of a ray that the component along the axis of the
 /// slices may have.
@@ -48,7 +49,9 @@ type Numbers = [Vec4; GROUPS];
 
 /// Rays that visit a volume together.
 ///
-/// The coordinates are mirrored so that no ray goes backwards along any axis.
+/// The coordinates are mirrored so that no ray goes backwards along any axis. The length of each
+/// ray is measured along the axis of the slices, so that neither the unit of the world nor that of
+/// directions matters.
 #[derive(Debug)]
 pub(crate) struct Packet {
     /// The rays of the packet, one bit for each.
@@ -63,8 +66,10 @@ pub(crate) struct Packet {
     margin: f32,
     /// The distance along the rays at which the origins are.
     t_origin: f64,
+    /// The length that a unit of distance has along the axis of the slices.
+    rate: Numbers,
     origin: [Numbers; 3],
-    direction: [Numbers; 3],
+    slope: [Numbers; 3],
     inverse: [Numbers; 3],
     /// The first and the last place along the axis of the slices.
     reach: [f32; 2],
@@ -100,7 +105,7 @@ pub(crate) struct Passage<'a> {
     /// The place in the macrocell, in mirrored coordinates.
     cell: [usize; 3],
     rays: u32,
-    /// The distances at which the rays enter and leave the cell.
+    /// The lengths from the origins at which the rays enter and leave the cell.
     t: [[Vec4; 2]; GROUPS],
 }
 
@@ -133,70 +138,36 @@ impl Packet {
             true => axis,
             false => best,
         });
-        let mut origin = [[0.0_f32; LANES]; 3];
-        let mut direction = [[0.0_f32; LANES]; 3];
-        let mut reach = [f64::INFINITY, f64::NEG_INFINITY];
         let len = leaf_size.map(|len| f64::from(EDGE) * len as f64);
+        let mirror = |axis: usize, at: f64| match is_mirrored[axis] {
+            true => len[axis] - at,
+            false => at,
+        };
+        let (mut origin, mut slope) = ([[0.0_f32; LANES]; 3], [[0.0_f32; LANES]; 3]);
+        let mut rate = [0.0_f32; LANES];
+        let mut reach = [f64::INFINITY, f64::NEG_INFINITY];
         for lane in 0..LANES {
             // Places without a ray hold a copy of the first one.
             let (ray, span) = rays.get(lane).and_then(Option::as_ref).unwrap_or(first);
-            let steepest = ray
-                .direction
-                .iter()
-                .fold(0.0, |max: f64, it| max.max(it.abs()));
-            if ray.direction[axis].abs() < SHARE_MIN * steepest {
-                return None;
-            }
-            for axis in 0..3 {
-                let at = ray.at(axis, t_origin);
-                let at = if is_mirrored[axis] {
-                    len[axis] - at
-                } else {
-                    at
-                };
-                origin[axis][lane] = at as f32;
-                direction[axis][lane] = ray.direction[axis].abs() as f32;
-            }
-            let places = [span.t_in, span.t_out].map(|t| {
-                let at = ray.at(axis, t);
-                if is_mirrored[axis] {
-                    len[axis] - at
-                } else {
-                    at
+            let along = ray.direction[axis].abs();
+            for other in 0..3 {
+                let component = ray.direction[other].abs();
+                if along < SHARE_MIN * component {
+                    return None;
                 }
-            });
-            reach = [reach[0].min(places[0]), reach[1].max(places[1])];
+                origin[other][lane] = mirror(other, ray.at(other, t_origin)) as f32;
+                slope[other][lane] = (component / along) as f32;
+            }
+            rate[lane] = along as f32;
+            let ends = [span.t_in, span.t_out].map(|t| mirror(axis, ray.at(axis, t)));
+            reach = [reach[0].min(ends[0]), reach[1].max(ends[1])];
         }
         let origin = origin.map(|numbers| numbers_of(&numbers));
-        let direction = direction.map(|numbers| numbers_of(&numbers));
-        let inverse =
-            direction.map(|numbers| numbers.map(|it| it.max(Vec4::splat(SLOPE_MIN)).recip()));
+        let slope = slope.map(|numbers| numbers_of(&numbers));
+        let inverse = slope.map(|numbers| numbers.map(|it| it.max(Vec4::splat(SLOPE_MIN)).recip()));
         let reach = reach.map(|at| at as f32);
         let margin = MARGIN * len.iter().fold(0.0, |max: f64, &len| max.max(len)) as f32;
-        let [u, v] = others(axis);
-        let bounds = {
-            let ends = [reach[0], reach[1].max(reach[0] + 1.0)];
-            let at_ends = ends.map(|end| {
-                let along = |other: usize| -> Numbers {
-                    std::array::from_fn(|group| {
-                        let t = (Vec4::splat(end) - origin[axis][group]) * inverse[axis][group];
-                        origin[other][group] + t * direction[other][group]
-                    })
-                };
-                let (u, v) = (along(u), along(v));
-                Vec4::new(
-                    smallest(u) - margin,
-                    smallest(v) - margin,
-                    largest(u) + margin,
-                    largest(v) + margin,
-                )
-            });
-            let slope = (at_ends[1] - at_ends[0]) / (ends[1] - ends[0]);
-            Bounds {
-                at_zero: at_ends[0] - ends[0] * slope,
-                slope,
-            }
-        };
+        let bounds = Bounds::of(&origin, &slope, axis, reach, margin);
         Some(Self {
             rays: mask,
             is_mirrored,
@@ -204,8 +175,9 @@ impl Packet {
             axis,
             margin,
             t_origin,
+            rate: numbers_of(&rate),
             origin,
-            direction,
+            slope,
             inverse,
             reach,
             bounds,
@@ -256,7 +228,7 @@ impl Packet {
     ) -> ControlFlow<B, usize> {
         let at = |t: f64| -> Numbers {
             let t = Vec4::splat((t - self.t_origin) as f32);
-            std::array::from_fn(|group| self.origin[AXIS][group] + t * self.direction[AXIS][group])
+            std::array::from_fn(|group| self.origin[AXIS][group] + t * self.rate[group])
         };
         let begin = smallest(at(t_in)).max(self.reach[0]) - self.margin;
         let end = largest(at(t_out)).min(self.reach[1]) + self.margin;
@@ -384,8 +356,8 @@ impl Packet {
             & BETWEEN[v][place(near.y - first[v])][place(far.w - first[v])]
     }
 
-    /// Returns the distances at which the rays of a group enter and leave the cells at the four
-    /// places along each axis.
+    /// Returns the lengths at which the rays of a group enter and leave the cells at the four places
+    /// along each axis.
     #[inline(always)]
     fn planes(&self, leaf: Leaf, group: usize) -> [[Vec4; 8]; 3] {
         std::array::from_fn(|axis| {
@@ -434,7 +406,7 @@ impl Passage<'_> {
                 std::array::from_fn(|axis| {
                     let at = EDGE * self.leaf.mirrored[axis] as f32 + self.cell[axis] as f32;
                     let origin = self.packet.origin[axis][group] - Vec4::splat(at);
-                    let place = origin + t * self.packet.direction[axis][group];
+                    let place = origin + t * self.packet.slope[axis][group];
                     place.max(Vec4::ZERO).min(Vec4::ONE)
                 })
             });
@@ -445,6 +417,40 @@ impl Passage<'_> {
 }
 
 impl Bounds {
+    /// Computes the bounds of rays. `ends` are the first and the last place along the axis.
+    #[inline(always)]
+    fn of(
+        origin: &[Numbers; 3],
+        slope: &[Numbers; 3],
+        axis: usize,
+        [first, last]: [f32; 2],
+        margin: f32,
+    ) -> Self {
+        let [u, v] = others(axis);
+        let ends = [first, last.max(first + 1.0)];
+        let at_ends = ends.map(|end| {
+            let along = |other: usize| -> Numbers {
+                std::array::from_fn(|group| {
+                    let length = Vec4::splat(end) - origin[axis][group];
+                    origin[other][group] + length * slope[other][group]
+                })
+            };
+            let (u, v) = (along(u), along(v));
+            let lowest = [smallest(u) - margin, smallest(v) - margin];
+            Vec4::new(
+                lowest[0],
+                lowest[1],
+                largest(u) + margin,
+                largest(v) + margin,
+            )
+        });
+        let slope = (at_ends[1] - at_ends[0]) / (ends[1] - ends[0]);
+        Self {
+            at_zero: at_ends[0] - ends[0] * slope,
+            slope,
+        }
+    }
+
     /// Returns the bounds at a place.
     #[inline(always)]
     fn at(&self, place: f32) -> Vec4 {

@@ -236,6 +236,33 @@ fn tiles_and_workers_do_not_change_the_picture() {
     assert!(first.counts.rays_shadow > 0 && first.counts.hits > 1000);
 }
 
+// Regression: a packet took rays for parallel to an axis if voxels were large in the world.
+#[test]
+fn the_unit_of_the_world_does_not_change_the_hits() {
+    let volume = volume_of([33, 30, 37], |at| {
+        (0.4 * at.x).sin() + (0.5 * at.y).cos() + (0.3 * at.z).sin()
+    });
+    let hits = |unit: f64| {
+        let mut options = options(0.25, 64);
+        // Nearly along an axis.
+        let eye = DVec3::new(100.0, 16.0, 19.0);
+        options.view.eye = Some((unit * eye).as_vec3());
+        let scaled =
+            volume
+                .clone()
+                .with_geometry(DVec3::splat(unit), DVec3::ZERO, glam::DMat3::IDENTITY);
+        rendered(&scaled.expect("a sound volume"), &options)
+            .counts
+            .hits
+    };
+    let expected = hits(1.0);
+    assert!(expected > 500);
+    for unit in [1e-15, 1e-6, 1e6, 1e12, 1e17] {
+        let hits = hits(unit);
+        assert!(hits.abs_diff(expected) <= 2, "{unit}: {hits}, {expected}");
+    }
+}
+
 /// Follows each ray alone.
 struct Alone<'a, T>(Tracer<'a, T>);
 
