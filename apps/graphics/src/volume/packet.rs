@@ -34,7 +34,7 @@ const GROUPS: usize = LANES / 4;
 const EDGE: f32 = 4.0;
 /// The width of the margins for rounding errors, as a share of the longest side of the volume.
 const MARGIN: f32 = 1.0 / (1 << 19) as f32;
-/// The smallest slope of a ray along an axis, to that along the axis of the slices. Flatter rays are
+/// The smallest slope of a ray along an axis, relative to the axis of the slices. Flatter rays are
 /// parallel to the planes of the axis.
 const SLOPE_MIN: f32 = 1e-18;
 /// The smallest share of the longest component of a ray that the component along the axis of the
@@ -356,8 +356,8 @@ impl Packet {
             & BETWEEN[v][place(near.y - first[v])][place(far.w - first[v])]
     }
 
-    /// Returns the lengths at which the rays of a group enter and leave the cells at the four places
-    /// along each axis.
+    /// Returns the lengths at which the rays of a group enter and leave the cells at the four
+    /// places along each axis.
     #[inline(always)]
     fn planes(&self, leaf: Leaf, group: usize) -> [[Vec4; 8]; 3] {
         std::array::from_fn(|axis| {
