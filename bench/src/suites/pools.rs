@@ -99,26 +99,14 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
             continue;
         }
         match name {
-            "tree1us" => pools(measurement, SUITE, name, &Tree::new(1.0), Vec::new()),
-            "tree6us" => pools(measurement, SUITE, name, &Tree::new(6.0), Vec::new()),
-            "tree84us" => pools(measurement, SUITE, name, &Tree::new(84.0), Vec::new()),
-            "tree109us" => pools(measurement, SUITE, name, &Tree::new(109.0), Vec::new()),
-            "tree420us" => pools(measurement, SUITE, name, &Tree::new(420.0), Vec::new()),
-            "tiles" => pools(measurement, SUITE, name, &Picture::new()?, Vec::new()),
-            "sort1e7" => pools(
-                measurement,
-                SUITE,
-                name,
-                &Parts::new(10_000_000),
-                Vec::new(),
-            ),
-            "sort1e8" => pools(
-                measurement,
-                SUITE,
-                name,
-                &Parts::new(100_000_000),
-                Vec::new(),
-            ),
+            "tree1us" => pools(measurement, name, &Tree::new(1.0)),
+            "tree6us" => pools(measurement, name, &Tree::new(6.0)),
+            "tree84us" => pools(measurement, name, &Tree::new(84.0)),
+            "tree109us" => pools(measurement, name, &Tree::new(109.0)),
+            "tree420us" => pools(measurement, name, &Tree::new(420.0)),
+            "tiles" => pools(measurement, name, &Picture::new()?),
+            "sort1e7" => pools(measurement, name, &Parts::new(10_000_000)),
+            "sort1e8" => pools(measurement, name, &Parts::new(100_000_000)),
             "blocks-tree6us" => shapes(measurement, name, &Tree::new(6.0)),
             "blocks-sort1e7" => shapes(measurement, name, &Parts::new(10_000_000)),
             "sizes1e7" => recorded::sizes(measurement, name, 10_000_000),
@@ -137,8 +125,17 @@ pub(crate) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     speedups.chain(recorded::charts(records)).collect()
 }
 
+/// Compares the pools in a case of this suite.
+fn pools(
+    measurement: &mut Measurement<'_>,
+    name: &'static str,
+    workload: &dyn Workload,
+) -> Result<(), BenchError> {
+    compare_pools(measurement, SUITE, name, workload, Vec::new())
+}
+
 /// Compares the pools, or those of them that the caller named, and `peers`.
-pub(in crate::suites) fn pools<'a>(
+pub(in crate::suites) fn compare_pools<'a>(
     measurement: &mut Measurement<'_>,
     suite: &'static str,
     name: &'static str,

@@ -23,7 +23,6 @@ use std::path::PathBuf;
 use raddle_graphics::render::FrameOptions;
 use raddle_graphics::volume::direct::{self, DirectOptions};
 use raddle_graphics::volume::isosurface::{self, IsosurfaceOptions};
-use raddle_graphics::volume::volrend::{FrameView, Sampling, Volrend};
 use raddle_graphics::volume::{Histogram, Macrocells, TransferFunction, Volume, Voxels};
 
 use self::frames::Frames;
@@ -145,27 +144,18 @@ fn study(
     name: &'static str,
     is_adaptive: bool,
 ) -> Result<(), BenchError> {
-    let (volume, _) = load("head")?;
-    let volrend = Volrend::new(&volume).map_err(failed)?;
-    let (sampling, yards) = match is_adaptive {
-        true => (Sampling::Adaptive, YARDS_ADAPTIVE),
-        false => (Sampling::Full, YARDS_FULL),
-    };
-    let frames = || {
-        let view = |number| FrameView::of_frame(frames::STEPS, number);
-        let frame = |number| volrend.render(view(number), sampling, |_| ());
-        let pictures = frames::FRAMES.map(frame);
-        let rays = pictures.map(|picture| {
-            let sum: u64 = picture.pixels.iter().map(|&pixel| u64::from(pixel)).sum();
-            1_000_000_007 * picture.counts.rays + sum
-        });
-        rays.fold(0, u64::wrapping_add)
+    let frames = Frames::new(&load("head")?.0, is_adaptive)?;
+    let yards = match is_adaptive {
+        true => YARDS_ADAPTIVE,
+        false => YARDS_FULL,
     };
     let mut pools = RaddlePools::default();
-    let expected = pools.install(1, frames)?;
+    let expected = pools.install(1, || frames.render())?;
     let case = case_of(name, expected);
     let mut raddle = Local::new("raddle", |request| {
-        pools.install(request.workers, || timed(request.repetitions, frames))
+        pools.install(request.workers, || {
+            timed(request.repetitions, || frames.render())
+        })
     });
     let mut peers: Vec<Box<dyn Contender + '_>> = Vec::new();
     match Peer::start(YARD) {
@@ -185,14 +175,9 @@ fn pools(
     name: &'static str,
     is_adaptive: bool,
 ) -> Result<(), BenchError> {
-    let (volume, _) = load("head")?;
-    let sampling = match is_adaptive {
-        true => Sampling::Adaptive,
-        false => Sampling::Full,
-    };
-    let frames = Frames::new(&volume, sampling)?;
+    let frames = Frames::new(&load("head")?.0, is_adaptive)?;
     let bands = Box::new(frames.bands());
-    task_pools::pools(measurement, SUITE, name, &frames, vec![bands])
+    task_pools::compare_pools(measurement, SUITE, name, &frames, vec![bands])
 }
 
 /// Returns true if the case compares the pools that `--pool` can name.

@@ -64,10 +64,13 @@ impl<'a> Block<'a> {
     }
 
     /// Returns the sample in a pixel.
+    ///
+    /// # Panics
+    /// Panics if `pixel` is not below [`len`](Self::len), as do all methods with a pixel.
     #[inline(always)]
     #[must_use]
     pub fn sample(&self, pixel: usize) -> Sample {
-        let position = self.positions[pixel];
+        let position = self.position(pixel);
         let ray = self.camera.ray(position, self.options.size);
         Sample {
             ray: self.options.clip.map_or(ray, |clip| clip.clip(&ray)),
@@ -81,14 +84,14 @@ impl<'a> Block<'a> {
     #[inline(always)]
     #[must_use]
     pub fn position(&self, pixel: usize) -> [f32; 2] {
-        self.positions[pixel]
+        self.positions[..self.len][pixel]
     }
 
     /// Returns the colour of the backdrop behind a pixel.
     #[inline(always)]
     #[must_use]
     pub fn backdrop(&self, pixel: usize) -> Vec3 {
-        backdrop(self.positions[pixel], self.options.size)
+        backdrop(self.position(pixel), self.options.size)
     }
 }
 

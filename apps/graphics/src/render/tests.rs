@@ -102,3 +102,74 @@ fn a_callback_stops_the_work_and_the_next_picture_is_whole() {
     );
     assert_eq!(whole.unwrap().counts, Samples(64 * 64));
 }
+
+/// Paints whole blocks, and marks each sample by its position.
+struct InBlocks;
+
+impl Integrator for InBlocks {
+    type Counts = Samples;
+
+    fn colour(&self, _: &Sample, _: &mut Samples) -> Vec3 {
+        unreachable!("blocks are painted as a whole")
+    }
+
+    fn add_colours(&self, block: &Block<'_>, colours: &mut [Vec3], counts: &mut Samples) {
+        assert_eq!(colours.len(), block.len());
+        for (pixel, colour) in colours.iter_mut().enumerate() {
+            assert_eq!(block.position(pixel), block.sample(pixel).position);
+            *colour += Position.colour(&block.sample(pixel), counts);
+        }
+    }
+}
+
+#[test]
+fn blocks_have_each_pixel_once() {
+    for (tile_edge, samples) in [(1, 1), (3, 2), (4, 1), (7, 3), (16, 1), (64, 2)] {
+        let options = FrameOptions {
+            size: (37, 29),
+            samples,
+            tile_edge,
+            ..FrameOptions::default()
+        };
+        let alone = render(&Position, &camera(), &options, |_| ()).unwrap();
+        let in_blocks = render(&InBlocks, &camera(), &options, |_| ()).unwrap();
+        assert_eq!(in_blocks.picture, alone.picture, "edge {tile_edge}");
+        assert_eq!(in_blocks.counts, alone.counts);
+    }
+}
+
+/// Panics at a pixel, or asks for one that its block does not have.
+struct Careless {
+    is_outside: bool,
+}
+
+impl Integrator for Careless {
+    type Counts = Samples;
+
+    fn colour(&self, sample: &Sample, _: &mut Samples) -> Vec3 {
+        assert!(sample.position[0] < 30.0, "too far to the right");
+        Vec3::ONE
+    }
+
+    fn add_colours(&self, block: &Block<'_>, colours: &mut [Vec3], counts: &mut Samples) {
+        let first = if self.is_outside { block.len() } else { 0 };
+        for (pixel, colour) in colours.iter_mut().enumerate() {
+            *colour += self.colour(&block.sample(first + pixel), counts);
+        }
+    }
+}
+
+#[test]
+fn a_careless_integrator_panics_in_the_caller_and_the_next_picture_is_whole() {
+    let options = FrameOptions {
+        size: (37, 29),
+        ..FrameOptions::default()
+    };
+    for is_outside in [false, true] {
+        let careless = Careless { is_outside };
+        let outcome = std::panic::catch_unwind(|| render(&careless, &camera(), &options, |_| ()));
+        assert!(outcome.is_err());
+        let whole = render(&Position, &camera(), &options, |_| ()).unwrap();
+        assert_eq!(whole.counts, Samples(37 * 29));
+    }
+}

@@ -1,8 +1,11 @@
 //! Tiles: squares of a picture, each of which is a task.
 
-/// A part of a picture. `Pixel` is the type of its pixels.
+/// A pixel: red, green and blue, linear.
+type Pixel = [f32; 3];
+
+/// A part of a picture.
 #[derive(Debug)]
-pub(super) struct Tile<'a, Pixel> {
+pub(super) struct Tile<'a> {
     left: u32,
     top: u32,
     width: u32,
@@ -18,11 +21,11 @@ pub(super) struct Tile<'a, Pixel> {
 ///
 /// # Panics
 /// Panics if `edge` is 0, or if there are fewer pixels than the size says.
-pub(super) fn tiles_of<Pixel>(
+pub(super) fn tiles_of(
     (width, height): (u32, u32),
     edge: u32,
     mut pixels: &mut [Pixel],
-) -> Vec<Tile<'_, Pixel>> {
+) -> Vec<Tile<'_>> {
     let mut tiles =
         Vec::with_capacity((width.div_ceil(edge) as usize) * (height.div_ceil(edge) as usize));
     for top in (0..height).step_by(edge as usize) {
@@ -43,10 +46,10 @@ pub(super) fn tiles_of<Pixel>(
     tiles
 }
 
-impl<Pixel> Tile<'_, Pixel> {
+impl Tile<'_> {
     /// Divides the tile into the blocks of a picture with an edge of `edge` pixels: the upper left
     /// corner and the size of each one.
-    pub(super) fn blocks(&self, edge: u32) -> impl Iterator<Item = [(u32, u32); 2]> + use<Pixel> {
+    pub(super) fn blocks(&self, edge: u32) -> impl Iterator<Item = [(u32, u32); 2]> + use<> {
         let parts = move |begin: u32, len: u32| {
             let end = begin + len;
             (begin / edge..end.div_ceil(edge)).map(move |index| {
@@ -80,11 +83,7 @@ impl<Pixel> Tile<'_, Pixel> {
 ///
 /// # Panics
 /// Panics if `edge` is 0, or if there are fewer pixels than the size says.
-pub(super) fn join_tiles<Pixel: Copy + Send + Sync>(
-    (width, height): (u32, u32),
-    edge: u32,
-    pixels: &mut [Pixel],
-) {
+pub(super) fn join_tiles((width, height): (u32, u32), edge: u32, pixels: &mut [Pixel]) {
     let (width, edge) = (width as usize, edge as usize);
     let pixels = &mut pixels[..width * height as usize];
     if edge >= width {

@@ -93,53 +93,36 @@ impl GridRay {
     /// axis.
     #[inline]
     pub(crate) fn clip(&self, size: [usize; 3], t_min: f64, t_max: f64) -> Option<Span> {
-        let (mut t_in, mut t_out) = (t_min, t_max);
-        let (mut near, mut far) = ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]);
-        for (axis, len) in size.into_iter().enumerate() {
-            let len = len as f64;
-            if self.direction[axis] == 0.0 {
-                // A ray in the last plane belongs to no cell.
-                if !(self.origin[axis] >= 0.0 && self.origin[axis] < len) {
-                    return None;
-                }
-                continue;
-            }
-            let (first, last) = match self.direction[axis] > 0.0 {
-                true => (0.0, len),
-                false => (len, 0.0),
-            };
-            (near[axis], far[axis]) = (self.distance(axis, first), self.distance(axis, last));
-            t_in = larger(near[axis], t_in);
-            t_out = smaller(far[axis], t_out);
-        }
-        (t_in < t_out).then(|| Span {
-            t_in,
-            t_out,
-            faces_in: Faces(near.map(|near| near == t_in)),
-            faces_out: Faces(far.map(|far| far == t_out)),
-        })
+        self.span_between([[0; 3], size], t_min, t_max)
     }
 
     /// Returns the part of the ray in a cell. `whole` is the part in the volume.
     #[inline(always)]
     pub(crate) fn span_in(&self, cell: [usize; 3], whole: &Span) -> Option<Span> {
+        self.span_between([cell, cell.map(|at| at + 1)], whole.t_in, whole.t_out)
+    }
+
+    /// Returns the part of the ray from `t_in` to `t_out` between the first and the last planes of
+    /// a block.
+    #[inline(always)]
+    fn span_between(&self, block: Block, mut t_in: f64, mut t_out: f64) -> Option<Span> {
         let (mut near, mut far) = ([f64::NEG_INFINITY; 3], [f64::INFINITY; 3]);
         for axis in 0..3 {
-            let planes = [cell[axis] as f64, (cell[axis] + 1) as f64];
+            let planes = block.map(|corner| corner[axis] as f64);
             let direction = self.direction[axis];
             if direction == 0.0 {
-                if self.origin[axis] < planes[0] || self.origin[axis] >= planes[1] {
+                // A ray in the last plane belongs to the next cell, if there is one.
+                if !(self.origin[axis] >= planes[0] && self.origin[axis] < planes[1]) {
                     return None;
                 }
                 continue;
             }
-            let is_forward = direction > 0.0;
-            let distances = planes.map(|plane| self.distance(axis, plane));
-            near[axis] = distances[usize::from(!is_forward)];
-            far[axis] = distances[usize::from(is_forward)];
+            let is_forward = usize::from(direction > 0.0);
+            near[axis] = self.distance(axis, planes[1 - is_forward]);
+            far[axis] = self.distance(axis, planes[is_forward]);
+            t_in = larger(near[axis], t_in);
+            t_out = smaller(far[axis], t_out);
         }
-        let t_in = larger(larger(near[0], near[1]), larger(near[2], whole.t_in));
-        let t_out = smaller(smaller(far[0], far[1]), smaller(far[2], whole.t_out));
         (t_in < t_out).then(|| Span {
             t_in,
             t_out,

@@ -13,9 +13,9 @@ use crate::pools::RaddlePools;
 use crate::suites::pools::job::{Job, Runner, Sums, Workload};
 
 /// The numbers of the study's frames: four steps about the vertical axis.
-pub(super) const FRAMES: Range<u32> = 4..8;
+const FRAMES: Range<u32> = 4..8;
 /// The number of steps of a turn.
-pub(super) const STEPS: u32 = 4;
+const STEPS: u32 = 4;
 
 /// The four frames.
 #[derive(Debug)]
@@ -30,19 +30,29 @@ impl Frames {
     ///
     /// # Errors
     /// [`BenchError::Contender`] if it is not a density map.
-    pub(super) fn new(volume: &Volume, sampling: Sampling) -> Result<Self, BenchError> {
+    pub(super) fn new(volume: &Volume, is_adaptive: bool) -> Result<Self, BenchError> {
         Ok(Self {
             map: Volrend::new(volume).map_err(super::failed)?,
-            sampling,
+            sampling: match is_adaptive {
+                true => Sampling::Adaptive,
+                false => Sampling::Full,
+            },
             sums: Sums::default(),
         })
     }
 
-    /// Renders the frames. `run` gets each phase of a frame: the number of its tiles, and the work
-    /// of a tile. Returns a sum of the pixels and rays.
-    fn render(&self, run: impl Fn(usize, &(dyn Fn(usize) + Sync))) -> u64 {
-        let sum_of = |number| {
-            let view = FrameView::of_frame(STEPS, number);
+    /// Renders the frames as the library does it, and returns a sum of the pixels and rays.
+    pub(super) fn render(&self) -> u64 {
+        sum_of(|view| {
+            let picture = self.map.render(view, self.sampling, |_| ());
+            (picture.pixels, picture.counts.rays)
+        })
+    }
+
+    /// Renders the frames by tiles: `run` gets the number of the tiles of a frame, and the work of
+    /// a tile. Returns the sum of [`render`](Self::render).
+    fn render_tiles(&self, run: impl Fn(usize, &(dyn Fn(usize) + Sync))) -> u64 {
+        sum_of(|view| {
             let frame = self.map.frame(view, self.sampling);
             run(frame.tile_count(), &|tile| {
                 self.sums.add(frame.trace(tile).rays);
@@ -50,15 +60,11 @@ impl Frames {
             if self.sampling == Sampling::Adaptive {
                 self.interpolate(&frame);
             }
-            let pixels = frame.pixels();
-            let sum: u64 = pixels.iter().map(|&pixel| u64::from(pixel)).sum();
-            sum + 1_000_000_007 * self.sums.take()
-        };
-        FRAMES.map(sum_of).fold(0, u64::wrapping_add)
+            (frame.pixels(), self.sums.take())
+        })
     }
 
-    /// Interpolates all tiles, which need the same time and thus no pool: rows of tiles for each
-    /// worker.
+    /// Interpolates all tiles in a loop, because each of them takes the same time.
     fn interpolate(&self, frame: &VolrendFrame<'_>) {
         let tiles = 0..frame.tile_count();
         match raddle::worker_index() {
@@ -76,11 +82,21 @@ impl Frames {
             let workers = request.workers;
             pools.install(workers, || {
                 timed(request.repetitions, || {
-                    self.render(|tile_count, work| in_bands(workers, tile_count, work))
+                    self.render_tiles(|tile_count, work| in_bands(workers, tile_count, work))
                 })
             })
         })
     }
+}
+
+/// Returns a sum over all frames. `frame` returns the pixels and the number of rays of one.
+fn sum_of(frame: impl Fn(FrameView) -> (Vec<u8>, u64)) -> u64 {
+    let sum = |number| {
+        let (pixels, rays) = frame(FrameView::of_frame(STEPS, number));
+        let sum: u64 = pixels.iter().map(|&pixel| u64::from(pixel)).sum();
+        sum + 1_000_000_007 * rays
+    };
+    FRAMES.map(sum).fold(0, u64::wrapping_add)
 }
 
 /// Does the work of all tiles by the original's scheme.
@@ -115,7 +131,7 @@ impl Workload for Frames {
                 Runner::Pool => raddle::worker_count(),
                 Runner::Stack => 1,
             };
-            self.render(|tile_count, work| {
+            self.render_tiles(|tile_count, work| {
                 runner.run(Tiles {
                     work,
                     tiles: 0..tile_count,

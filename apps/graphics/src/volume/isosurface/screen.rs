@@ -8,6 +8,9 @@ use glam::Vec4;
 
 use crate::volume::packet::Ends;
 
+#[cfg(test)]
+mod tests;
+
 /// The factor from the error of the ends to that of the coefficients, in parts of the range of the
 /// cell. Each coefficient is a mean of values in the cell, which change by at most the range along
 /// each of the three axes.

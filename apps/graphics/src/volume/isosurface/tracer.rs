@@ -1,4 +1,4 @@
-//! Follows a ray to the surfaces of a volume.
+//! Follows rays to the surfaces of a volume: those of a block of pixels together, and others alone.
 
 use std::ops::ControlFlow;
 
@@ -63,7 +63,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
             voxels,
             cells: volume.size().map(|len| len - 1),
             strides: [width, width * height],
-            leaf_size: volume.size().map(|len| (len - 1).div_ceil(4)),
+            leaf_size: volume.size().map(|len| (len - 1).div_ceil(EDGE)),
             occupancy,
             active,
             beams,
@@ -163,6 +163,12 @@ impl<'a, T: Voxel> Tracer<'a, T> {
                 ControlFlow::Break(()) => return,
             }
         }
+    }
+
+    /// Returns the beams, and the slabs at a point of the picture.
+    #[inline(always)]
+    fn slabs(&self, position: [f32; 2]) -> Option<(&'a Beams, Slabs)> {
+        self.beams.map(|beams| (beams, beams.slabs(position)))
     }
 
     /// Returns a ray in the coordinates of voxels, and the part of it in the volume.
@@ -282,7 +288,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
     /// Returns the distance to the first surface along a ray through a point of the picture.
     #[cfg(test)]
     pub(super) fn first_hit(&self, ray: &Ray, position: [f32; 2]) -> Option<f64> {
-        let slabs = self.beams.map(|beams| (beams, beams.slabs(position)));
+        let slabs = self.slabs(position);
         let mut counts = IsosurfaceCounts::default();
         let outcome = self.follow(&self.ray(ray)?, slabs, &mut counts, |hit, _| {
             ControlFlow::Break(hit.t)
@@ -356,9 +362,7 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
     #[inline]
     fn colour(&self, sample: &Sample, counts: &mut IsosurfaceCounts) -> Vec3 {
         let mut light = Light::new();
-        let slabs = self
-            .beams
-            .map(|beams| (beams, beams.slabs(sample.position)));
+        let slabs = self.slabs(sample.position);
         if slabs.is_none_or(|(_, slabs)| !slabs.is_empty())
             && let Some(ray) = self.ray(&sample.ray)
         {
@@ -372,9 +376,7 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
 
     #[inline]
     fn add_colours(&self, block: &Block<'_>, colours: &mut [Vec3], counts: &mut IsosurfaceCounts) {
-        let slabs = self
-            .beams
-            .map(|beams| (beams, beams.slabs(block.position(0))));
+        let slabs = self.slabs(block.position(0));
         if slabs.is_some_and(|(_, slabs)| slabs.is_empty()) {
             for (pixel, colour) in colours.iter_mut().enumerate() {
                 *colour += block.backdrop(pixel);

@@ -112,6 +112,16 @@ proptest! {
     }
 
     #[test]
+    fn the_span_in_a_cell_is_that_of_the_walk(ray in rays()) {
+        let Some(whole) = clipped(&ray) else { return Ok(()) };
+        for (cell, span) in with_length(walk(&ray)) {
+            let alone = ray.span_in(cell, &whole).expect("a way through the cell");
+            prop_assert_eq!([alone.t_in, alone.t_out], [span.t_in, span.t_out]);
+            prop_assert_eq!(alone.faces_out, span.faces_out);
+        }
+    }
+
+    #[test]
     fn levels_do_not_change_the_cells_or_their_spans(ray in rays()) {
         let (plain, levels) = (with_length(walk(&ray)), with_length(walk_levels(&ray)));
         prop_assert_eq!(plain.len(), levels.len());
