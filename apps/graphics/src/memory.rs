@@ -47,6 +47,16 @@ pub(crate) fn reserve<T>(list: &mut Vec<T>, len: u64) -> Result<(), NoMemory> {
     list.try_reserve_exact(count).map_err(|_| no_memory)
 }
 
+/// Reserves space for at least `len` more elements, and for further ones in proportion to the list:
+/// many small additions take time in proportion to their sum.
+///
+/// # Errors
+/// As for [`reserve`].
+pub(crate) fn grow<T>(list: &mut Vec<T>, len: usize) -> Result<(), NoMemory> {
+    let no_memory = NoMemory((len as u64).saturating_mul(size_of::<T>() as u64));
+    list.try_reserve(len).map_err(|_| no_memory)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -53,6 +53,8 @@ pub(crate) struct Layout {
     /// Value = slope · number + intercept.
     pub(crate) slope: f64,
     pub(crate) intercept: f64,
+    /// The number of files that each contain an equal part of the voxels.
+    pub(crate) parts: u64,
     /// The place of the size in the header.
     pub(crate) place: Place,
 }
@@ -66,11 +68,12 @@ impl Layout {
             is_big_endian: false,
             slope: 1.0,
             intercept: 0.0,
+            parts: 1,
             place,
         }
     }
 
-    /// Returns the number of voxels, if there is an address for each of them.
+    /// Returns the number of voxels in a file, if there is an address for each voxel.
     pub(crate) fn count(&self) -> Result<u64, Fault> {
         let count =
             Volume::checked_count(self.size).map_err(|error| volume_fault(self.place, &error))?;
@@ -81,6 +84,7 @@ impl Layout {
                     .checked_mul(8)
                     .is_some_and(|bytes| bytes < isize::MAX as u64)
             })
+            .map(|count| count / self.parts)
             .ok_or_else(|| {
                 let [x, y, z] = self.size;
                 Fault::too_large(
@@ -91,7 +95,7 @@ impl Layout {
             })
     }
 
-    /// Returns the number of bytes of all voxels.
+    /// Returns the number of bytes of the voxels in a file.
     pub(crate) fn bytes(&self) -> Result<u64, Fault> {
         Ok(self.count()? * self.scalar.bytes())
     }
@@ -171,10 +175,14 @@ impl Layout {
     #[cold]
     fn too_short(&self, source: &Source<'_>, remaining: u64, bytes: u64) -> Fault {
         let [x, y, z] = self.size;
+        let part = match self.parts {
+            1 => String::new(),
+            parts => format!("1/{parts} of "),
+        };
         Fault::syntax(
             source.byte(),
             format!("{remaining} bytes of voxels"),
-            format!("{bytes} bytes for {x} × {y} × {z} voxels"),
+            format!("{bytes} bytes for {part}{x} × {y} × {z} voxels"),
         )
     }
 

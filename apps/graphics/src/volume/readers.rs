@@ -12,6 +12,7 @@ use super::parsed::Parsed;
 use crate::file::{self, Fault, FileProblem, FormatReader, Place, Source, Stream};
 
 mod den;
+mod detached;
 mod dicom;
 mod metaimage;
 mod nifti;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use glam::Vec4;
 
+use crate::memory::{self, NoMemory};
+
 /// The type of a voxel: an integer or a float that an `f32` represents exactly.
 pub trait Voxel:
     Copy + PartialOrd + Send + Sync + fmt::Debug + Into<f32> + sealed::Sealed + 'static
@@ -117,6 +119,23 @@ impl Voxels {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         with_voxels!(self, list => size_of_val(list.as_slice()) as u64)
+    }
+
+    /// Appends voxels of the same type.
+    pub(crate) fn append(&mut self, mut other: Self) -> Result<(), NoMemory> {
+        fn join<T>(list: &mut Vec<T>, other: &mut Vec<T>) -> Result<(), NoMemory> {
+            memory::grow(list, other.len())?;
+            list.append(other);
+            Ok(())
+        }
+        match (self, &mut other) {
+            (Self::U8(list), Self::U8(other)) => join(list, other),
+            (Self::I8(list), Self::I8(other)) => join(list, other),
+            (Self::U16(list), Self::U16(other)) => join(list, other),
+            (Self::I16(list), Self::I16(other)) => join(list, other),
+            (Self::F32(list), Self::F32(other)) => join(list, other),
+            (list, other) => unreachable!("{other:?} cannot follow {list:?}"),
+        }
     }
 }
 

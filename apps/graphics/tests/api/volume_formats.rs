@@ -288,53 +288,6 @@ fn truncated_files_are_refused_at_every_length() {
 }
 
 #[test]
-fn data_in_a_file_of_its_own_are_found_and_their_errors_name_it() {
-    let folder = std::env::temp_dir().join(format!("raddle-volume-beside-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder for temporary files");
-    let write = |name: &str, bytes: &[u8]| {
-        let path = folder.join(name);
-        std::fs::write(&path, bytes).expect("a file can be written");
-        path
-    };
-    let header = nrrd("endian: little\nencoding: raw\ndata file: it.bin", b"");
-    let path = write("it.nhdr", &header);
-    let missing = Volume::load(&path).expect_err("no data").to_string();
-    assert!(
-        missing.contains("it.nhdr: line 9: the file of voxels"),
-        "{missing}"
-    );
-    write("it.bin", &little()[..100]);
-    let short = Volume::load(&path).expect_err("too short").to_string();
-    assert!(
-        short.contains("it.bin: byte 0: 100 bytes of voxels"),
-        "{short}"
-    );
-    write("it.bin", &little());
-    let loaded = Volume::load_with(&path, &LoadOptions::default(), |_| ()).expect("a volume");
-    assert!(*loaded.volume.voxels() == Voxels::from(voxels()));
-    assert_eq!(loaded.report.file_bytes, header.len() as u64 + 120);
-    assert_eq!(loaded.report.file_count, 2);
-    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
-}
-
-#[test]
-fn compressed_data_in_a_file_of_its_own_are_expanded_once() {
-    let folder = std::env::temp_dir().join(format!("raddle-volume-twice-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder for temporary files");
-    // Programs name such data .raw.gz, which other files with this name are, too.
-    for name in ["it.raw.gz", "it.bin"] {
-        let fields = format!("endian: little\nencoding: gzip\ndata file: {name}");
-        let path = folder.join("it.nhdr");
-        std::fs::write(&path, nrrd(&fields, b"")).expect("a file can be written");
-        std::fs::write(folder.join(name), gzip(&little())).expect("a file can be written");
-        let loaded = Volume::load_with(&path, &LoadOptions::default(), |_| ()).expect("a volume");
-        assert!(*loaded.volume.voxels() == Voxels::from(voxels()), "{name}");
-        assert_eq!(loaded.report.trailing_bytes, 0, "{name}");
-    }
-    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
-}
-
-#[test]
 fn values_of_cells_are_a_volume_between_the_points() {
     let text = "<VTKFile type=\"ImageData\" byte_order=\"LittleEndian\">\n\
         <ImageData WholeExtent=\"0 2 0 2 0 2\" Origin=\"10 20 30\" Spacing=\"1 2 4\">\n\

@@ -1,5 +1,5 @@
-//! Reads MetaImage files, with the data behind the header (`.mha`) or in a file of their own
-//! (`.mhd`).
+//! Reads MetaImage files, with the data behind the header (`.mha`), or in one or several files of
+//! their own (`.mhd`).
 //!
 //! The header consists of lines `Key = value`. The last one is `ElementDataFile`. Data may be
 //! binary, text, or binary and compressed by zlib.
@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use flate2::bufread::ZlibDecoder;
 use glam::{DMat3, DVec3};
 
+use super::detached::{self, Names, Numbers, Pattern};
 use super::text::Field;
 use super::{Context, VolumeReader};
 use crate::file::{Fault, Place, Rest, Source, quoted};
@@ -45,16 +46,19 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
         Some(field) => field.parse("a number of bytes, or -1")?,
         None => 0,
     };
-    let read = |source: &mut Source<'_>, file_bytes| {
-        skip_header(source, header_bytes, &layout)?;
-        read_data(source, &layout, is_binary, is_compressed, file_bytes)
+    let read = |source: &mut Source<'_>, layout: &Layout, file_bytes| {
+        skip_header(source, header_bytes, layout)?;
+        read_data(source, layout, is_binary, is_compressed, file_bytes)
     };
-    let voxels = match data_file.text.as_str() {
-        "LOCAL" | "Local" | "local" => read(source, files.file_bytes)?,
-        name if name.starts_with("LIST") || name.contains('%') => {
-            return Err(data_file.wrong("\"LOCAL\" or the name of one file of data"));
-        }
-        name => files.read_beside(data_file.place, name, read)?,
+    let voxels = if data_file.text.eq_ignore_ascii_case("LOCAL") {
+        read(source, &layout, files.file_bytes)?
+    } else if let Some((names, dimension)) = names(source, &layout, &data_file)? {
+        let part = detached::part_of(&layout, dimension, &names, &data_file)?;
+        detached::read_all(&names, &part, files, read)?
+    } else {
+        files.read_beside(data_file.place, &data_file.text, |source, bytes| {
+            read(source, &layout, bytes)
+        })?
     };
     Parsed::new(
         VolumeFormat::MetaImage,
@@ -86,6 +90,58 @@ fn header(source: &mut Source<'_>) -> Result<(Fields, Field), Fault> {
         }
         fields.insert(name, field);
     }
+}
+
+/// Returns the names of the files of data, and the number of their dimensions; `None` if there is
+/// only one file.
+///
+/// `LIST 2` precedes the names of files with a slice each; without a number, it means the same. A
+/// pattern may be followed by the first number (or else 1), the last number (the number of slices)
+/// and the step (1).
+fn names(
+    source: &mut Source<'_>,
+    layout: &Layout,
+    data_file: &Field,
+) -> Result<Option<(Names, u64)>, Fault> {
+    let expected = "a name, \"LOCAL\", \"LIST\" or \"LIST 2\", or a pattern and three numbers";
+    let wrong = || data_file.wrong(expected);
+    let words: Vec<&str> = data_file.text.split_ascii_whitespace().collect();
+    if let Some((&"LIST", dimension)) = words.split_first() {
+        let dimension = match dimension {
+            [] => 2,
+            [word] => word.parse().map_err(|_| wrong())?,
+            _ => return Err(wrong()),
+        };
+        let [_, y, z] = layout.size;
+        let count = match dimension {
+            1 => y.saturating_mul(z),
+            2 => z,
+            3 => 1,
+            _ => return Err(wrong()),
+        };
+        return Ok(Some((Names::list(source, count)?, dimension)));
+    }
+    let Some(pattern) = words.first().and_then(|word| Pattern::parse(word)) else {
+        return Ok(None);
+    };
+    let given = words[1..]
+        .iter()
+        .map(|word| word.parse().map_err(|_| wrong()));
+    let given: Vec<i64> = given.collect::<Result<_, _>>()?;
+    let slices = i64::try_from(layout.size[2]).map_err(|_| wrong())?;
+    let (first, last, step) = match given[..] {
+        [] => (1, slices, 1),
+        [first] => (first, slices, 1),
+        [first, last] => (first, last, 1),
+        [first, last, step] => (first, last, step),
+        _ => return Err(wrong()),
+    };
+    let names = Names::Numbered {
+        place: data_file.place,
+        pattern,
+        numbers: Numbers { first, last, step },
+    };
+    Ok(Some((names, 2)))
 }
 
 /// Returns the first of several fields that the header has.

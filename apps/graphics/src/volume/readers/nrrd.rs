@@ -1,4 +1,5 @@
-//! Reads nearly raw raster data (NRRD), with the data behind the header or in a file of their own.
+//! Reads nearly raw raster data (NRRD), with the data behind the header, or in one or several files
+//! of their own.
 //!
 //! The header consists of lines `field: value` and ends with an empty line. Data may be binary,
 //! text, or binary and compressed by gzip.
@@ -11,6 +12,7 @@ use std::collections::HashMap;
 use flate2::bufread::MultiGzDecoder;
 use glam::{DMat3, DVec3};
 
+use super::detached::{self, Names, Numbers, Pattern};
 use super::text::Field;
 use super::{Context, VolumeReader};
 use crate::file::{Fault, Place, Rest, Source, quoted};
@@ -44,17 +46,20 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
     let encoding = encoding(&fields, end)?;
     let geometry = geometry(&fields)?;
     let skip = Skip::of(&fields)?;
-    let read = |source: &mut Source<'_>, file_bytes| {
-        read_data(source, &layout, encoding, skip, file_bytes)
+    let read = |source: &mut Source<'_>, layout: &Layout, file_bytes| {
+        read_data(source, layout, encoding, skip, file_bytes)
     };
     let voxels = match fields.get("datafile") {
-        None => read(source, files.file_bytes)?,
-        Some(file) => {
-            if file.text.starts_with("LIST") || file.text.contains('%') {
-                return Err(file.wrong("the name of one file of data"));
+        None => read(source, &layout, files.file_bytes)?,
+        Some(named) => match names(source, &layout, named)? {
+            Some((names, dimension)) => {
+                let part = detached::part_of(&layout, dimension, &names, named)?;
+                detached::read_all(&names, &part, files, read)?
             }
-            files.read_beside(file.place, &file.text, read)?
-        }
+            None => files.read_beside(named.place, &named.text, |source, file_bytes| {
+                read(source, &layout, file_bytes)
+            })?,
+        },
     };
     Parsed::new(
         VolumeFormat::Nrrd,
@@ -95,11 +100,69 @@ fn header(source: &mut Source<'_>) -> Result<(Fields, Place), Fault> {
         let name = String::from_utf8_lossy(&line[..colon]).to_lowercase();
         let name: String = name.chars().filter(|char| !char.is_whitespace()).collect();
         let field = Field::new(place, &line[colon + 1..]);
+        let is_list = name == "datafile" && is_list(&field);
         if fields.insert(name.clone(), field).is_some() {
             let found = format!("a second field {}", quoted(name.as_bytes()));
             return Err(Fault::syntax(place, found, "one field of each name"));
         }
+        // The rest of the header consists of names of files.
+        if is_list {
+            return Ok((fields, place));
+        }
     }
+}
+
+/// Returns true if the names of the files of data follow the header.
+fn is_list(data_file: &Field) -> bool {
+    data_file.text.split_ascii_whitespace().next() == Some("LIST")
+}
+
+/// Returns the names of the files of data, and the number of their dimensions; `None` if there is
+/// only one file. Without a number of dimensions, each file has a slice.
+fn names(
+    source: &mut Source<'_>,
+    layout: &Layout,
+    data_file: &Field,
+) -> Result<Option<(Names, u64)>, Fault> {
+    let wrong =
+        || data_file.wrong("a name, \"LIST [1 to 3]\", or \"PATTERN MIN MAX STEP [1 to 3]\"");
+    let words: Vec<&str> = data_file.text.split_ascii_whitespace().collect();
+    let pattern = words.first().and_then(|word| Pattern::parse(word));
+    let (numbers, dimension) = match (is_list(data_file), &pattern, &words[..]) {
+        (true, _, [_, dimension @ ..]) => (None, dimension),
+        (false, Some(_), [_, first, last, step, dimension @ ..]) => {
+            let [first, last, step] = [first, last, step].map(|word| word.parse::<i64>().ok());
+            match (first, last, step) {
+                (Some(first), Some(last), Some(step)) => {
+                    (Some(Numbers { first, last, step }), dimension)
+                }
+                _ => return Err(wrong()),
+            }
+        }
+        _ => return Ok(None),
+    };
+    let dimension = match dimension {
+        [] => 2,
+        [word] => word.parse().map_err(|_| wrong())?,
+        _ => return Err(wrong()),
+    };
+    if !(1..=3).contains(&dimension) {
+        return Err(wrong());
+    }
+    let place = data_file.place;
+    let names = match (pattern, numbers) {
+        (Some(pattern), Some(numbers)) => Names::Numbered {
+            place,
+            pattern,
+            numbers,
+        },
+        _ => {
+            // One more than there can be, so that a list that is too long is noticed.
+            let rows = layout.size[1].saturating_mul(layout.size[2]);
+            Names::list(source, rows.saturating_add(1))?
+        }
+    };
+    Ok(Some((names, dimension)))
 }
 
 fn required<'f>(fields: &'f Fields, name: &str, end: Place) -> Result<&'f Field, Fault> {
