@@ -2,6 +2,7 @@
 //!
 //! The arguments of one command alone are declared with the command, in [`crate::commands`].
 
+mod content;
 mod input;
 pub(crate) mod model;
 pub(crate) mod nodes;
@@ -10,6 +11,7 @@ mod program;
 pub(crate) mod values;
 mod volume;
 
+pub(crate) use self::content::{ContentArguments, ContentInput};
 pub(crate) use self::input::InputArguments;
 pub(crate) use self::model::{MachineArguments, ScenarioArguments};
 pub(crate) use self::options::{

@@ -45,7 +45,7 @@ impl Input {
     }
 
     fn generate(choice: SceneChoice, quiet: bool) -> Result<Self, CliError> {
-        let name = format!("{}:{}", choice.scene, choice.triangle_count);
+        let name = choice.to_string();
         let phase = Phase::begin("generating", quiet);
         let generated = scene::try_generate(choice.scene, choice.triangle_count);
         let time = phase.elapsed();

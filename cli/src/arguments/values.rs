@@ -125,6 +125,34 @@ impl FromStr for SceneChoice {
     }
 }
 
+impl fmt::Display for SceneChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.scene, self.triangle_count)
+    }
+}
+
+/// A generated volume or a generated mesh, and its size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum ContentChoice {
+    Volume(FormulaChoice),
+    Mesh(SceneChoice),
+}
+
+impl FromStr for ContentChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let name = text.split(':').next().unwrap_or_default();
+        if name.parse::<Formula>().is_ok() {
+            return text.parse().map(Self::Volume);
+        }
+        match name.parse::<Scene>() {
+            Ok(_) => text.parse().map(Self::Mesh),
+            Err(_) => Err("expected spheres, marschner-lobb, flake, terrain or knot".to_owned()),
+        }
+    }
+}
+
 /// A depth limit: `auto`, `none` or a number of levels that a tree can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DepthChoice(pub(crate) DepthLimit);

@@ -1,15 +1,14 @@
-//! `raddle info`: describes a file: a mesh, a volume or a communication matrix.
+//! `raddle info`: describes a mesh, a volume or a communication matrix.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::{Args, ValueHint};
-use raddle_graphics::content::Content;
+use clap::Args;
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::volume::Histogram;
 use raddle_topology::Matrix;
 use serde_json::json;
 
-use crate::arguments::{InputArguments, Options, VolumeArguments, values};
+use crate::arguments::{ContentArguments, ContentInput, InputArguments, Options, VolumeArguments};
 use crate::error::CliError;
 use crate::input::{Input, coordinates};
 use crate::report::{Count, RanOn, Report};
@@ -21,6 +20,7 @@ Examples:
   raddle info bunny.ply
   raddle info ct/ --bins 64
   raddle info head_256x256x113_u8.raw --json
+  raddle info --scene spheres:256
   raddle info traffic.csv";
 
 /// The number of ranges of a histogram that are shown as text.
@@ -28,18 +28,14 @@ const ROWS: usize = 16;
 /// The number of characters of the longest bar.
 const BAR_CHARS: usize = 40;
 
+const HELP: &str = "A mesh, a volume, the folder of a DICOM series, or a communication matrix";
+
 /// `raddle info`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("file", |file| file.help(HELP)))]
 pub(crate) struct InfoArguments {
-    /// A mesh, a volume, the folder of a DICOM series, or a communication matrix
-    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
-    file: PathBuf,
-    /// Voxels along x, y and z of a raw file [default: in the name, as in head_256x256x113_u8.raw]
-    #[arg(long, value_name = "XxYxZ", value_parser = values::volume_size)]
-    raw_size: Option<[u64; 3]>,
-    /// Type of the voxels of a raw file: u8, i8, u16, i16, f32 and more, with le or be
-    #[arg(long, value_name = "TYPE")]
-    raw_type: Option<String>,
+    #[command(flatten)]
+    input: ContentArguments,
     /// Number of ranges of the histogram in the JSON
     #[arg(long, value_name = "N", default_value_t = 256)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
@@ -53,24 +49,17 @@ pub(crate) struct InfoArguments {
 pub(super) fn run(arguments: &InfoArguments, options: &Options) -> Result<Report, CliError> {
     let runtime = workers::start(options)?;
     let bins = arguments.bins as usize;
-    let content = match arguments.raw_size {
-        Some(_) => Some(Content::Volume),
-        None => Content::of(&arguments.file)?,
-    };
-    let report = runtime.install(|| match content {
-        Some(Content::Mesh) => of_mesh(&arguments.file, bins, options.quiet),
-        Some(_) => of_volume(arguments, bins, options.quiet),
-        None => of_matrix(&arguments.file, bins),
+    let input = arguments.input.input()?;
+    let report = runtime.install(|| match &input {
+        ContentInput::Mesh(input) => of_mesh(input, bins, options.quiet),
+        ContentInput::Volume(input) => of_volume(input, bins, options.quiet),
+        ContentInput::Unknown(input) => of_matrix(input, bins),
     })?;
     Ok(report.on(RanOn::Workers(runtime)))
 }
 
-fn of_mesh(file: &Path, bins: usize, quiet: bool) -> Result<Report, CliError> {
-    let arguments = InputArguments {
-        file: Some(file.to_path_buf()),
-        scene: None,
-    };
-    let input = Input::get(&arguments, quiet)?;
+fn of_mesh(input: &InputArguments, bins: usize, quiet: bool) -> Result<Report, CliError> {
+    let input = Input::get(input, quiet)?;
     let bounds = input.mesh.bounds();
     let [low, high] = [bounds.min, bounds.max].map(|corner| corner.as_dvec3() + input.offset);
     let areas: Vec<f64> = (0..input.mesh.triangles.len())
@@ -95,15 +84,8 @@ fn area(mesh: &Mesh, index: usize) -> f64 {
     0.5 * (b - a).cross(c - a).length()
 }
 
-fn of_volume(arguments: &InfoArguments, bins: usize, quiet: bool) -> Result<Report, CliError> {
-    let volume = VolumeArguments {
-        file: Some(arguments.file.clone()),
-        scene: None,
-        raw_size: arguments.raw_size,
-        raw_type: arguments.raw_type.clone(),
-        spacing: None,
-    };
-    let input = VolumeInput::get(&volume, quiet)?;
+fn of_volume(input: &VolumeArguments, bins: usize, quiet: bool) -> Result<Report, CliError> {
+    let input = VolumeInput::get(input, quiet)?;
     let range = input.macrocells.range();
     let all = Histogram::of(&input.volume, range, bins);
     let shown = Histogram::of(&input.volume, range, ROWS);
@@ -119,7 +101,8 @@ fn of_volume(arguments: &InfoArguments, bins: usize, quiet: bool) -> Result<Repo
     Ok(report)
 }
 
-fn of_matrix(file: &Path, bins: usize) -> Result<Report, CliError> {
+fn of_matrix(input: &VolumeArguments, bins: usize) -> Result<Report, CliError> {
+    let file = input.file.as_deref().unwrap_or(Path::new(""));
     let matrix = Matrix::read(file).map_err(|source| CliError::UnknownContent {
         path: file.to_path_buf(),
         source,

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use self::scene::Scene;
-use crate::arguments::{Options, VolumeArguments};
+use crate::arguments::{ContentArguments, Options};
 use crate::error::CliError;
 use crate::report::{self, Report};
 use crate::workers;
@@ -33,6 +33,7 @@ Examples:
   raddle view heptane_302x302x302_u8.raw
   raddle view ct/ --port 8080 --no-open
   raddle view dragon.ply
+  raddle view --scene spheres:256
 
 The page shows the command for its picture. Only this machine can connect; for a view of another
 machine, forward the port: ssh -L 8080:127.0.0.1:8080 HOST.";
@@ -44,7 +45,7 @@ const HELP: &str = "A volume, the folder of a DICOM series, or a mesh";
 #[command(mut_arg("file", |file| file.help(HELP)))]
 pub(crate) struct ViewCommandArguments {
     #[command(flatten)]
-    input: VolumeArguments,
+    input: ContentArguments,
     /// Port of the page [default: a free one]
     #[arg(
         long,
@@ -73,7 +74,7 @@ pub(super) fn run(
         });
     }
     let runtime = workers::start(options)?;
-    let scene = runtime.install(|| Scene::load(&arguments.input, options.quiet))?;
+    let scene = runtime.install(|| Scene::load(arguments.input.input()?, options.quiet))?;
     let server = server::Server::bind(arguments.port)?;
     let address = server.address();
     // The address is needed while the command runs, so it is printed before the end.

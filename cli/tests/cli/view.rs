@@ -205,16 +205,18 @@ fn a_volume_is_dragged_and_its_picture_is_that_of_the_command() {
 }
 
 #[test]
-fn a_generated_volume_has_the_page_and_the_command() {
+fn generated_scenes_have_the_page_and_the_command() {
     let folder = Folder::new("view-scene");
-    let view = View::with(&["--scene", "spheres:20"].map(OsStr::new));
-    let mut browser = Browser::open("scene", &view.address, [500, 200]);
-    browser.until(IS_FINE);
-    assert_eq!(
-        browser.evaluate("$('details').textContent"),
-        "20 × 20 × 20 i16"
-    );
-    compare(&mut browser, &folder);
+    for (scene, details) in [
+        ("spheres:20", "20 × 20 × 20 i16"),
+        ("knot:500", "500 triangles"),
+    ] {
+        let view = View::with(&["--scene", scene].map(OsStr::new));
+        let mut browser = Browser::open("scene", &view.address, [500, 200]);
+        browser.until(IS_FINE);
+        assert_eq!(browser.evaluate("$('details').textContent"), details);
+        compare(&mut browser, &folder);
+    }
 }
 
 #[test]

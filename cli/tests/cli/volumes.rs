@@ -238,6 +238,12 @@ fn info_describes_meshes_volumes_and_matrices() {
     );
     assert_eq!(value["areas"]["range"], serde_json::json!([1.0, 4.0]));
 
+    let value = json(&run_well(["info", "--scene", "spheres:24", "--json"]));
+    assert_eq!(value["content"], "volume");
+    assert_eq!(value["input"]["size"], serde_json::json!([24, 24, 24]));
+    let value = json(&run_well(["info", "--scene", "knot:500", "--json"]));
+    assert_eq!(value["content"], "mesh");
+
     let matrix = folder.file("a.csv", "0,3,1\n2,0,5\n1,1,0\n");
     let value = json(&run_well(call("info", &matrix, "--json")));
     assert_eq!(value["content"], "matrix");

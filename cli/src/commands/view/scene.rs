@@ -1,12 +1,12 @@
 //! The content that a view shows.
 
+use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use glam::{DVec3, Vec3};
 use raddle_graphics::bounds::Bounds;
 use raddle_graphics::camera::View;
-use raddle_graphics::content::Content;
 use raddle_graphics::kdtree::KdTree;
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::picture::Picture;
@@ -18,7 +18,7 @@ use raddle_graphics::volume::{Histogram, Macrocells, PRESETS, TransferFunction, 
 use serde_json::{Value, json};
 
 use super::request::{Mode, Request, quoted};
-use crate::arguments::{InputArguments, VolumeArguments};
+use crate::arguments::{ContentInput, InputArguments, VolumeArguments};
 use crate::error::CliError;
 use crate::input::Input;
 use crate::volume_input::VolumeInput;
@@ -54,28 +54,31 @@ enum Shown {
     },
 }
 
+/// Returns the words of a command that name a file or a generated scene.
+fn words_of(file: Option<&Path>, scene: Option<impl Display>) -> String {
+    let file = file.map(|file| quoted(&file.display().to_string()));
+    let scene = || scene.map(|scene| format!("--scene {scene}"));
+    file.or_else(scene).unwrap_or_default()
+}
+
 impl Scene {
-    /// Loads a file with the workers of the calling thread's runtime.
+    /// Loads a file or generates a scene with the workers of the calling thread's runtime.
     ///
     /// # Errors
     /// [`CliError`] if the file has neither a volume nor a mesh.
-    pub(super) fn load(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
-        if let (Some(file), None) = (&arguments.file, arguments.raw_size)
-            && Content::of(file)? == Some(Content::Mesh)
-        {
-            return Self::of_mesh(file, quiet);
+    pub(super) fn load(input: ContentInput, quiet: bool) -> Result<Self, CliError> {
+        match input {
+            ContentInput::Mesh(arguments) => Self::of_mesh(&arguments, quiet),
+            ContentInput::Volume(arguments) | ContentInput::Unknown(arguments) => {
+                Self::of_volume(&arguments, quiet)
+            }
         }
-        // The errors of the loader tell which content is expected.
-        Self::of_volume(arguments, quiet)
     }
 
     fn of_volume(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
         let input = VolumeInput::get(arguments, quiet)?;
         let histogram = Histogram::of(&input.volume, input.macrocells.range(), BIN_COUNT);
-        let mut words = match (&arguments.file, arguments.scene) {
-            (Some(file), _) => quoted(&file.display().to_string()),
-            (None, scene) => scene.map_or_else(String::new, |scene| format!("--scene {scene}")),
-        };
+        let mut words = words_of(arguments.file.as_deref(), arguments.scene);
         if let Some([x, y, z]) = arguments.raw_size {
             words += &format!(" --raw-size {x}x{y}x{z}");
         }
@@ -98,16 +101,12 @@ impl Scene {
         })
     }
 
-    fn of_mesh(file: &Path, quiet: bool) -> Result<Self, CliError> {
-        let arguments = InputArguments {
-            file: Some(file.to_path_buf()),
-            scene: None,
-        };
-        let input = Input::get(&arguments, quiet)?;
+    fn of_mesh(arguments: &InputArguments, quiet: bool) -> Result<Self, CliError> {
+        let input = Input::get(arguments, quiet)?;
         let (tree, _) = input.tree(quiet)?;
         Ok(Self {
             name: input.name,
-            input: quoted(&file.display().to_string()),
+            input: words_of(arguments.file.as_deref(), arguments.scene),
             offset: input.offset,
             bounds: tree.bounds(),
             content: Shown::Mesh {
