@@ -114,8 +114,8 @@ impl Lights {
         let Some(incoming) = key else {
             return ambient;
         };
-        let half = incoming.half(sight);
-        ambient + Vec3::from_array(incoming.reflected(albedo.to_array(), normal, half))
+        let cosine = dot(normal, incoming.half(sight));
+        ambient + Vec3::from_array(incoming.reflected(albedo.to_array(), normal, cosine))
     }
 }
 
@@ -128,10 +128,11 @@ impl Incoming {
     }
 
     /// Returns the part of this light that a surface reflects, with its highlight: red, green and
-    /// blue. The surface must face the light.
+    /// blue. The surface must face the light. `cosine` is that of the angle between the normal and
+    /// [`half`](Self::half).
     #[inline(always)]
-    pub(crate) fn reflected<L: Lanes>(&self, albedo: [L; 3], normal: [L; 3], half: Vec3) -> [L; 3] {
-        let cosine = dot(normal, half).positive();
+    pub(crate) fn reflected<L: Lanes>(&self, albedo: [L; 3], normal: [L; 3], cosine: L) -> [L; 3] {
+        let cosine = cosine.positive();
         // The 24th power makes the highlight small.
         let power = cosine * cosine * cosine;
         let power = power * power;

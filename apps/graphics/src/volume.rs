@@ -25,6 +25,7 @@ mod parsed;
 mod project;
 mod readers;
 mod rendering;
+mod shading;
 mod transfer;
 mod traversal;
 mod voxels;

@@ -231,6 +231,22 @@ pub(crate) fn direction(text: &str) -> Result<Vec3, String> {
         .ok_or_else(|| "expected a direction, found the zero vector".to_owned())
 }
 
+/// Parses a finite number.
+pub(crate) fn finite(text: &str) -> Result<f64, String> {
+    numbers(text)
+        .map(|[number]| number)
+        .ok_or_else(|| "expected a finite number".to_owned())
+}
+
+/// Parses a factor of at least zero.
+pub(crate) fn factor(text: &str) -> Result<f32, String> {
+    finite(text)
+        .ok()
+        .filter(|&factor| factor >= 0.0)
+        .map(|factor| factor as f32)
+        .ok_or_else(|| "expected a number of at least 0".to_owned())
+}
+
 /// Parses a vertical field of view that a flat picture can show.
 pub(crate) fn field_of_view(text: &str) -> Result<f32, String> {
     text.parse()

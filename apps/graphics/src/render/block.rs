@@ -39,7 +39,7 @@ impl<'a> Block<'a> {
         let position = |(x, y)| {
             let (x, y) = (left + u32::from(x), top + u32::from(y));
             let [dx, dy] = sample_offset(x, y, sample, options.samples);
-            [x as f32 + dx, y as f32 + dy]
+            [within(x, dx), within(y, dy)]
         };
         Self {
             camera,
@@ -95,6 +95,13 @@ impl<'a> Block<'a> {
     }
 }
 
+/// Returns the position at an offset below 1 in a pixel. The sum is rounded down, so that it is not
+/// in the next pixel.
+#[inline(always)]
+fn within(pixel: u32, offset: f32) -> f32 {
+    (pixel as f32 + offset).min(((pixel + 1) as f32).next_down())
+}
+
 /// Computes [`PLACES`].
 const fn places() -> [[Places; EDGE as usize]; EDGE as usize] {
     let mut all = [[[(0, 0); BLOCK_LEN]; EDGE as usize]; EDGE as usize];
@@ -114,4 +121,23 @@ const fn places() -> [[Places; EDGE as usize]; EDGE as usize] {
         size += 1;
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_in_its_pixel() {
+        // The largest offset, and pixels at which the sum would be rounded up.
+        let largest = 1.0_f32.next_down();
+        for pixel in [0, 1, 767, 1023, 32_767] {
+            assert_eq!(within(pixel, largest) as u32, pixel);
+            assert_eq!(within(pixel, 0.0) as u32, pixel);
+        }
+        // This sample was in the row below the picture.
+        let [_, offset] = sample_offset(380, 767, 14, 16);
+        assert_eq!(767.0 + offset, 768.0);
+        assert!(within(767, offset) < 768.0);
+    }
 }

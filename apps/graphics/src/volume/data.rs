@@ -53,6 +53,8 @@ pub(crate) struct Layout {
     /// Value = slope · number + intercept.
     pub(crate) slope: f64,
     pub(crate) intercept: f64,
+    /// The number of low bits of an integer that count, if it has others; of at most 16 bits.
+    pub(crate) stored_bits: Option<u32>,
     /// The number of files that each contain an equal part of the voxels.
     pub(crate) parts: u64,
     /// The place of the size in the header.
@@ -68,6 +70,7 @@ impl Layout {
             is_big_endian: false,
             slope: 1.0,
             intercept: 0.0,
+            stored_bits: None,
             parts: 1,
             place,
         }
@@ -128,7 +131,7 @@ impl Layout {
             Scalar::I64 => self.numbers(source, reserved, as_float!(i64))?.into(),
             Scalar::F64 => self.numbers(source, reserved, as_float!(f64))?.into(),
         };
-        self.scaled(voxels)
+        self.scaled(self.without_unused_bits(voxels))
     }
 
     /// Reads the voxels as numbers in text, up to the end or a tag of XML.
@@ -259,6 +262,22 @@ impl Layout {
         );
         let found = format!("voxel ({x}, {y}, {z}) is {}", voxels[index].value());
         Err(Fault::syntax(place, found, "finite numbers"))
+    }
+
+    /// Replaces the unused bits of integers: by zeros, or by the sign.
+    fn without_unused_bits(&self, mut voxels: Voxels) -> Voxels {
+        let Some(stored) = self.stored_bits else {
+            return voxels;
+        };
+        let unused = 8 * self.scalar.bytes() as u32 - stored;
+        match &mut voxels {
+            Voxels::U8(list) => list.iter_mut().for_each(|it| *it = *it << unused >> unused),
+            Voxels::I8(list) => list.iter_mut().for_each(|it| *it = *it << unused >> unused),
+            Voxels::U16(list) => list.iter_mut().for_each(|it| *it = *it << unused >> unused),
+            Voxels::I16(list) => list.iter_mut().for_each(|it| *it = *it << unused >> unused),
+            Voxels::F32(_) => {}
+        }
+        voxels
     }
 
     /// Applies slope and intercept.

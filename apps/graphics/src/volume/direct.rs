@@ -23,10 +23,10 @@ use super::macrocells::Macrocells;
 use super::occupancy::Occupancy;
 use super::project::beams;
 use super::rendering::Rendering;
+use super::shading::Shading;
 use super::transfer::TransferFunction;
 use super::voxels::with_voxels;
 use crate::camera::{CameraError, View};
-use crate::light::Lights;
 use crate::render::{self, FrameError, FrameOptions, Proceed, TileDone};
 
 mod bricks;
@@ -172,18 +172,19 @@ pub fn render<P: Proceed>(
     let size = volume.size();
     let has_gradients = options.blend == Blend::Composite && options.is_shaded;
     let time_prepare = begun.elapsed();
+    let map = volume.voxel_map();
     let frame = with_voxels!(volume.voxels(), voxels => {
         let tracer = Tracer {
             voxels,
             bricks: Private::new(move || Bricks::new(size, has_gradients)),
             size,
-            map: volume.voxel_map(),
+            map,
             occupancy: &occupancy,
             beams: beams.as_ref(),
             table: &table,
             options,
             step,
-            lights: Lights::of_object(&camera),
+            shading: Shading::new(&camera, &map, macrocells.range()),
         };
         render::render(&tracer, &camera, &options.frame, on_tile)?
     });

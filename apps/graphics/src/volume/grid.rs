@@ -6,6 +6,8 @@ use thiserror::Error;
 use super::voxels::{Voxel, Voxels, with_voxels};
 use crate::bounds::Bounds;
 
+/// The error of the length of an axis below which it counts as a unit vector.
+const LENGTH_ERROR: f64 = 1e-4;
 /// The maximum number of voxels along an axis.
 pub const AXIS_MAX: usize = 1 << 24;
 
@@ -113,7 +115,8 @@ impl Volume {
     }
 
     /// Sets the place of the volume in the world: the distances between voxels, the place of the
-    /// first voxel, and the directions of the three axes as the columns of a matrix.
+    /// first voxel, and the directions of the three axes as the columns of a matrix. The distances
+    /// are multiplied by the lengths of these columns, which then are 1.
     ///
     /// # Errors
     /// [`VolumeError::Geometry`] if a number is not finite, or if the axes are not independent.
@@ -131,7 +134,18 @@ impl Volume {
         {
             return Err(VolumeError::Geometry { spacing, direction });
         }
-        (self.spacing, self.origin, self.direction) = (spacing, origin, direction);
+        let [x, y, z] = [0, 1, 2].map(|axis| direction.col(axis).length());
+        let lengths = DVec3::new(x, y, z);
+        // Most directions have these lengths, up to the last digits that a file has.
+        let is_unit = (lengths - 1.0).abs().max_element() < LENGTH_ERROR;
+        (self.spacing, self.direction) = match is_unit {
+            true => (spacing, direction),
+            false => (
+                spacing * lengths,
+                direction * DMat3::from_diagonal(lengths.recip()),
+            ),
+        };
+        self.origin = origin;
         Ok(self)
     }
 

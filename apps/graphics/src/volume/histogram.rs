@@ -9,6 +9,10 @@ mod tests;
 /// The number of voxels that a task counts.
 const CHUNK_LEN: usize = 1 << 18;
 
+/// The minimum number of voxels in a task for each count, so that the counts of all tasks take
+/// little memory.
+const VOXELS_PER_COUNT: usize = 128;
+
 /// The number of voxels in ranges of equal width, from the smallest to the largest value.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -67,7 +71,8 @@ fn count<T: Voxel>(voxels: &[T], [low, high]: [f64; 2], bin_count: usize) -> Vec
         true => bin_count as f64 / (high - low),
         false => 0.0,
     };
-    let chunks: Vec<&[T]> = voxels.chunks(CHUNK_LEN).collect();
+    let chunk_len = CHUNK_LEN.max(VOXELS_PER_COUNT * bin_count);
+    let chunks: Vec<&[T]> = voxels.chunks(chunk_len).collect();
     let counts = raddle::map(0..chunks.len(), |index| {
         let mut counts = vec![0_u64; bin_count];
         for voxel in chunks[index] {

@@ -107,6 +107,7 @@ impl Volume {
                 read_stream(file, length, files, &mut progress)
             })
         };
+        let outcome = outcome.and_then(|loaded| with_spacing(loaded, options));
         outcome.map_err(|fault| fault.at(path))
     }
 
@@ -136,7 +137,9 @@ impl Volume {
     ) -> Result<Loaded, FileError> {
         let name = name.as_ref();
         let files = Context::alone(name, options);
-        read_stream(input, length, files, &mut progress).map_err(|fault| fault.at(name))
+        let outcome = read_stream(input, length, files, &mut progress);
+        let outcome = outcome.and_then(|loaded| with_spacing(loaded, options));
+        outcome.map_err(|fault| fault.at(name))
     }
 }
 
@@ -151,15 +154,9 @@ fn read_stream(
     let mut stream = Stream::new(input, length, limit, progress)?;
     files.file_bytes = length;
     let reader = file::reader(&READERS, &mut stream.source, files.name, EXPECTED)?;
-    let Parsed { mut volume, format } = (reader.read)(&mut stream.source, &mut files)?;
+    let Parsed { volume, format } = (reader.read)(&mut stream.source, &mut files)?;
     // Read to the end, so that the decompressor verifies its checksum.
     let trailing_bytes = stream.source.drain()?;
-    if let Some(spacing) = files.options.spacing {
-        let (origin, direction) = (volume.origin(), volume.direction());
-        volume = volume
-            .with_geometry(spacing, origin, direction)
-            .map_err(|error| volume_fault(Place::Whole, &error))?;
-    }
     Ok(Loaded {
         volume,
         report: VolumeReport {
@@ -171,6 +168,19 @@ fn read_stream(
             time: begun.elapsed(),
         },
     })
+}
+
+/// Replaces the distances between voxels by those of the options.
+fn with_spacing(loaded: Loaded, options: &LoadOptions) -> Result<Loaded, Fault> {
+    let Some(spacing) = options.spacing else {
+        return Ok(loaded);
+    };
+    let Loaded { volume, report } = loaded;
+    let (origin, direction) = (volume.origin(), volume.direction());
+    let volume = volume
+        .with_geometry(spacing, origin, direction)
+        .map_err(|error| volume_fault(Place::Whole, &error))?;
+    Ok(Loaded { volume, report })
 }
 
 /// Returns the path of a file beside another one.

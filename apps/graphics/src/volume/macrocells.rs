@@ -122,14 +122,19 @@ impl Scale {
             };
         }
         let width = high - low;
-        Self {
+        let mut scale = Self {
             lowest: low,
             levels_per_value: if width > 0.0 {
                 f64::from(u16::MAX) / width
             } else {
                 1.0
             },
+        };
+        // An isovalue that is the highest value must not be above the highest level.
+        while scale.level(high) > f64::from(u16::MAX) {
+            scale.levels_per_value = scale.levels_per_value.next_down();
         }
+        scale
     }
 
     /// Returns the level of a value, with a fraction. Levels increase with values.

@@ -1,6 +1,6 @@
 //! The maps between a volume, the world and a picture.
 
-use glam::{DMat3, DVec3, Mat3, Vec3};
+use glam::{DMat3, DVec3};
 
 use super::grid::Volume;
 use super::occupancy::Occupancy;
@@ -17,8 +17,6 @@ const BEAM_BOXES_MAX: u64 = 1 << 17;
 pub(crate) struct VoxelMap {
     origin: DVec3,
     pub(crate) voxel_of_world: DMat3,
-    /// The map from gradients in voxel coordinates to those in the world.
-    pub(crate) gradient_map: Mat3,
 }
 
 impl VoxelMap {
@@ -27,12 +25,6 @@ impl VoxelMap {
     pub(crate) fn ray(&self, ray: &Ray) -> GridRay {
         let origin = self.voxel_of_world * (ray.origin.as_dvec3() - self.origin);
         GridRay::new(origin, self.voxel_of_world * ray.direction.as_dvec3())
-    }
-
-    /// Returns a gradient in the world.
-    #[inline(always)]
-    pub(crate) fn world_gradient(&self, gradient: Vec3) -> Vec3 {
-        self.gradient_map * gradient
     }
 }
 
@@ -43,7 +35,6 @@ impl Volume {
         VoxelMap {
             origin: self.origin(),
             voxel_of_world,
-            gradient_map: voxel_of_world.transpose().as_mat3(),
         }
     }
 

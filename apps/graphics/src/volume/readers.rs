@@ -4,6 +4,7 @@
 //! [`super::format`]. A reader finds the [`Layout`](super::data::Layout) of the voxels, which then
 //! reads them.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -105,12 +106,17 @@ impl<'a> Context<'a> {
 /// Opens a file of data that a header names. If it does not exist, the place of its name is at
 /// fault.
 fn open_data(path: &PathBuf, place: Place) -> Result<(File, Option<u64>), Fault> {
-    file::open(path, "a file of voxels").map_err(|fault| match fault.problem {
-        FileProblem::Open(error) => Fault::syntax(
-            place,
-            format!("the file of voxels, {}: {error}", path.display()),
-            "a file that can be read",
-        ),
+    let wrong = |reason: &dyn Display| {
+        let found = format!("the file of voxels, {}: {reason}", path.display());
+        Fault::syntax(place, found, "a file that can be read")
+    };
+    let opened = file::open(path, "a file of voxels").map_err(|fault| match fault.problem {
+        FileProblem::Open(error) => wrong(&error),
         _ => fault.in_file(path),
-    })
+    })?;
+    // A device may have no end.
+    match path.is_file() {
+        true => Ok(opened),
+        false => Err(wrong(&"not a regular file")),
+    }
 }

@@ -143,9 +143,14 @@ impl TransferFunction {
     }
 
     /// Returns a preset, or the default one, for values in a range. `threshold` is the value
-    /// between background and object.
+    /// between background and object; one that is not finite is replaced by `low`.
     #[must_use]
     pub fn relative(preset: Option<&Preset>, [low, high]: [f64; 2], threshold: f64) -> Self {
+        let threshold = if threshold.is_finite() {
+            threshold
+        } else {
+            low
+        };
         let points = preset.map_or(&DEFAULT_POINTS[..], |preset| preset.points);
         let points = points.iter().map(|&([red, green, blue, opacity], at)| {
             let range = if at < 0.0 {
@@ -165,11 +170,12 @@ impl TransferFunction {
         Self { points }
     }
 
-    /// Multiplies all opacities by a factor. They are at most 1 then.
+    /// Multiplies all opacities by a factor. They are from 0 to 1 then.
     #[must_use]
     pub fn with_opacity(mut self, factor: f32) -> Self {
         for point in &mut self.points {
-            point.opacity = (point.opacity * factor).clamp(0.0, 1.0);
+            // Of NaN and a number, `max` selects the number.
+            point.opacity = (point.opacity * factor).max(0.0).min(1.0);
         }
         self
     }

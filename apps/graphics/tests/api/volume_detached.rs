@@ -247,6 +247,10 @@ fn files_of_data_that_do_not_fit_the_header_are_errors() {
         (metaimage_of("%d"), "line 7: the file of voxels"),
         (metaimage_of("%d 0"), "4 files; expected 3"),
         (
+            metaimage_of("/dev/zero"),
+            "/dev/zero: not a regular file; expected a file",
+        ),
+        (
             metaimage_of("%d 0 2 1 1"),
             "expected a name, \"LOCAL\", \"LIST\"",
         ),

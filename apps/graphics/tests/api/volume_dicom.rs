@@ -97,6 +97,46 @@ fn slopes_that_differ_apply_to_their_own_images() {
 }
 
 #[test]
+fn the_spacing_of_the_options_replaces_that_of_the_images() {
+    let folder = Folder::new("spacing");
+    folder.write("a", &at(0.0).bytes());
+    folder.write("b", &at(2.5).bytes());
+    let options = LoadOptions {
+        spacing: Some(DVec3::new(1.0, 2.0, 4.0)),
+        ..LoadOptions::default()
+    };
+    let loaded = Volume::load_with(&folder.0, &options, |_| ()).expect("a series");
+    assert_eq!(loaded.volume.spacing(), DVec3::new(1.0, 2.0, 4.0));
+}
+
+#[test]
+fn bits_above_the_stored_ones_do_not_count() {
+    // The value of the last pixel: in 12 bits 0x8FE, which is negative with a sign.
+    for (is_signed, expected) in [(1, f64::from(0x8FE - 0x1000)), (0, f64::from(0x8FE))] {
+        let folder = Folder::new(&format!("stored{is_signed}"));
+        for (name, z) in [("a", 0.0), ("b", 2.5)] {
+            let mut bytes = at(z).bytes();
+            let at = bytes
+                .windows(4)
+                .position(|it| it == b"\x28\0\x00\x01")
+                .expect("bits");
+            let stored = b"\x28\0\x01\x01US\x02\0\x0C\0\x28\0\x02\x01US\x02\0\x0B\0";
+            bytes.splice(at + 10..at + 10, stored.iter().copied());
+            let at = bytes
+                .windows(4)
+                .position(|it| it == b"\x28\0\x03\x01")
+                .expect("a sign");
+            bytes[at + 8] = is_signed;
+            let end = bytes.len();
+            bytes[end - 2..].copy_from_slice(&0xF8FE_u16.to_le_bytes());
+            folder.write(name, &bytes);
+        }
+        let volume = Volume::load(&folder.0).expect("a series");
+        assert_eq!(volume.value([2, 1, 1]), expected - 1024.0);
+    }
+}
+
+#[test]
 fn one_file_may_have_all_frames() {
     let folder = Folder::new("frames");
     let frames = Slice { frames: 3, ..SLICE };

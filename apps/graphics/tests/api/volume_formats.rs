@@ -288,6 +288,35 @@ fn truncated_files_are_refused_at_every_length() {
 }
 
 #[test]
+fn the_first_voxel_may_look_like_the_end_of_a_line() {
+    for first in 0..=u8::MAX {
+        for end in ["\n", "\r\n"] {
+            let data = [first, 10, 13, 4, 5, 6, 7, 8];
+            let nrrd = "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 2 2 2\nencoding: raw\n\n";
+            let metaimage = "NDims = 3\nDimSize = 2 2 2\nElementType = MET_UCHAR\n\
+                ElementDataFile = LOCAL\n";
+            for header in [nrrd, metaimage] {
+                let bytes = [header.replace('\n', end).as_bytes(), &data].concat();
+                let loaded = read("it", &bytes).unwrap_or_else(|error| panic!("{error}"));
+                assert!(
+                    *loaded.volume.voxels() == Voxels::from(data.to_vec()),
+                    "{first}"
+                );
+                assert_eq!(loaded.report.trailing_bytes, 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn lengths_of_directions_are_distances() {
+    let file = metaimage("TransformMatrix = 10 0 0 0 -5 0 0 0 1\n", &little());
+    let volume = read("it.mha", &file).expect("a volume").volume;
+    assert_eq!(volume.spacing(), DVec3::new(10.0, 10.0, 3.0));
+    assert_eq!(volume.direction().y_axis, DVec3::NEG_Y);
+}
+
+#[test]
 fn values_of_cells_are_a_volume_between_the_points() {
     let text = "<VTKFile type=\"ImageData\" byte_order=\"LittleEndian\">\n\
         <ImageData WholeExtent=\"0 2 0 2 0 2\" Origin=\"10 20 30\" Spacing=\"1 2 4\">\n\

@@ -38,6 +38,8 @@ pub(super) struct Scene {
     offset: DVec3,
     bounds: Bounds,
     content: Shown,
+    /// The message that describes the scene to a page.
+    description: Value,
 }
 
 /// The content itself.
@@ -67,12 +69,20 @@ impl Scene {
     /// # Errors
     /// [`CliError`] if the file has neither a volume nor a mesh.
     pub(super) fn load(input: ContentInput, quiet: bool) -> Result<Self, CliError> {
-        match input {
-            ContentInput::Mesh(arguments) => Self::of_mesh(&arguments, quiet),
+        let mut scene = match input {
+            ContentInput::Mesh(arguments) => Self::of_mesh(&arguments, quiet)?,
             ContentInput::Volume(arguments) | ContentInput::Unknown(arguments) => {
-                Self::of_volume(&arguments, quiet)
+                Self::of_volume(&arguments, quiet)?
             }
-        }
+        };
+        // The camera of a mesh takes some work, so it is computed here and not for each page.
+        scene.description = scene.described();
+        Ok(scene)
+    }
+
+    /// Returns the description for a page: the first camera, values, presets.
+    pub(super) fn description(&self) -> &Value {
+        &self.description
     }
 
     fn of_volume(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
@@ -98,6 +108,7 @@ impl Scene {
                 macrocells: input.macrocells,
                 histogram,
             },
+            description: Value::Null,
         })
     }
 
@@ -114,11 +125,11 @@ impl Scene {
                 tree,
                 up: input.up,
             },
+            description: Value::Null,
         })
     }
 
-    /// Describes the scene for a page: the first camera, values, presets.
-    pub(super) fn description(&self) -> Value {
+    fn described(&self) -> Value {
         let name = Path::new(&self.name).file_name();
         let name = name.map_or(self.name.as_str().into(), |name| name.to_string_lossy());
         let (min, max) = (self.bounds.min.to_array(), self.bounds.max.to_array());

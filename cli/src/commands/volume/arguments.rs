@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use glam::Vec3;
 use raddle_graphics::volume::{PRESETS, Preset};
 
-use crate::arguments::{ViewArguments, VolumeArguments};
+use crate::arguments::{ViewArguments, VolumeArguments, values};
 use crate::error::CliError;
 
 /// The maximum number of frames.
@@ -44,11 +44,13 @@ pub(crate) struct VolumeCommandArguments {
         long,
         value_name = "VALUE",
         conflicts_with = "transfer",
+        value_parser = values::finite,
         allow_hyphen_values = true
     )]
     pub(super) threshold: Option<f64>,
     /// Factor for all opacities
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = values::factor)]
+    #[arg(allow_hyphen_values = true)]
     pub(super) opacity: f32,
     /// Show the largest value along each ray (maximum intensity projection)
     #[arg(long)]
@@ -68,7 +70,8 @@ pub(crate) struct VolumeCommandArguments {
     /// Render exactly as the volume renderer of SPLASH-2 does
     #[arg(long)]
     #[arg(conflicts_with_all = [
-        "transfer", "preset", "threshold", "opacity", "mip", "no_shading", "background"
+        "transfer", "preset", "threshold", "opacity", "mip", "step", "no_shading", "background",
+        "size", "samples", "eye", "look_at", "up", "fov", "orthographic", "clip"
     ])]
     pub(super) study: bool,
     /// Trace rays only where the picture changes

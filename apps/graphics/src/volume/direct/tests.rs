@@ -166,3 +166,44 @@ fn a_picture_may_be_rendered_inside_the_callback_of_another() {
     });
     assert_eq!(outer.expect("a picture").picture, expected.picture);
 }
+
+#[test]
+fn the_unit_of_the_values_does_not_change_the_picture() {
+    let size = [12, 12, 12];
+    let picture = |unit: f64| {
+        let voxel = |index: usize| {
+            let at = DVec3::new(
+                (index % 12) as f64,
+                (index / 12 % 12) as f64,
+                (index / 144) as f64,
+            );
+            ((6.0 - (at - 5.5).length()) * unit) as f32
+        };
+        let voxels: Vec<f32> = (0..1728).map(voxel).collect();
+        let volume = Volume::new(size, voxels).expect("a sound volume");
+        let points = [(0.0, [1.0; 3], 0.0), (3.0 * unit, [1.0; 3], 0.9)];
+        rendered(&volume, &options(transfer(&points), 24)).picture
+    };
+    let expected = picture(1.0);
+    for unit in [1e-20, 1e-6, 1e20, 1e30] {
+        let found = picture(unit);
+        let pixels = expected.pixels().iter().zip(found.pixels());
+        let pairs = pixels.flat_map(|(a, b)| a.iter().zip(b));
+        let error = pairs.fold(0.0_f32, |error, (a, b)| error.max((a - b).abs()));
+        assert!(error < 0.01, "{unit}: {error}");
+    }
+}
+
+#[test]
+fn a_maximum_counts_as_one_visible_sample() {
+    let size = [9, 9, 21];
+    let volume = Volume::new(size, vec![7_u8; 9 * 9 * 21]).expect("a sound volume");
+    for (opacity, visible) in [(0.5, 25), (0.0, 0)] {
+        let mut options = options(transfer(&[(7.0, [1.0; 3], opacity)]), 5);
+        options.blend = Blend::Maximum;
+        along_z(&mut options, size);
+        let counts = rendered(&volume, &options).counts;
+        assert_eq!((counts.hits, counts.samples_visible), (visible, visible));
+        assert!(counts.samples >= 25 * 40);
+    }
+}

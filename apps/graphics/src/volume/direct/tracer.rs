@@ -7,20 +7,20 @@ use raddle::Private;
 
 use super::bricks::Bricks;
 use super::{Blend, DirectCounts, DirectOptions};
-use crate::light::{Incoming, Lights, dot};
 use crate::render::{Beams, Integrator, Sample, Slabs};
 use crate::volume::occupancy::Occupancy;
 use crate::volume::project::VoxelMap;
 use crate::volume::rendering::visible_leaves;
+use crate::volume::shading::{Shading, Vectors, splat};
 use crate::volume::transfer::Table;
 use crate::volume::traversal::Span;
 use crate::volume::voxels::Voxel;
 
 /// The share of light behind samples below which a ray ends.
 const LIGHT_MIN: f32 = 1.0 / 128.0;
-/// The length of a gradient, in the range of the table per voxel, below which light has no
-/// direction.
-const GRADIENT_MIN: f32 = 1e-12;
+/// The square of the difference between neighbouring voxels, as a share of the range, below which
+/// there is no surface.
+const SQUARE_MIN: f32 = 1e-12;
 
 /// The number of samples that are lit together.
 const FOUR: usize = 4;
@@ -41,7 +41,7 @@ pub(super) struct Tracer<'a, T> {
     pub(super) options: &'a DirectOptions,
     /// The distance between samples in the world.
     pub(super) step: f64,
-    pub(super) lights: Lights,
+    pub(super) shading: Shading,
 }
 
 /// Samples that are not transparent.
@@ -58,9 +58,8 @@ struct Visible {
 
 /// The light along a ray, of which all samples have the same.
 struct RayLight {
-    sight: Vec3,
-    key: Incoming,
-    half: Vec3,
+    sight: Vectors,
+    half: Vectors,
 }
 
 impl<T: Voxel> Tracer<'_, T> {
@@ -102,7 +101,6 @@ impl<T: Voxel> Tracer<'_, T> {
             }
             let brick = bricks.get(self.voxels, leaf);
             let from = from - brick.first;
-            counts.samples += u64::from(end + 1 - next);
             while next <= end {
                 let room = LANES - len % LANES;
                 let count = room.min((end + 1 - next) as usize);
@@ -110,6 +108,7 @@ impl<T: Voxel> Tracer<'_, T> {
                     let number = (next + lane as u32) as f32;
                     *sample = brick.at(from + along * number);
                 }
+                counts.samples += count as u64;
                 next += count as u32;
                 len += count;
                 if len == LANES {
@@ -137,10 +136,10 @@ impl<T: Voxel> Tracer<'_, T> {
         counts: &mut DirectCounts,
     ) -> (Vec3, f32) {
         let sight = sample.ray.direction.normalize_or_zero();
-        // The light of an object comes from a distant sun, so it is the same everywhere.
-        let key = self.lights.key(Vec3::ZERO);
-        let half = key.half(sight);
-        let ray_light = RayLight { sight, key, half };
+        let ray_light = RayLight {
+            sight: splat(sight),
+            half: splat(self.shading.half(sight)),
+        };
         let (mut colour, mut light) = (Vec3::ZERO, 1.0);
         let mut count = 0;
         let mut visible = Visible::default();
@@ -188,27 +187,12 @@ impl<T: Voxel> Tracer<'_, T> {
     #[inline(always)]
     fn shade(&self, entries: &mut [Vec4; FOUR], samples: &[Vec4; FOUR], light: &RayLight) {
         let [_, x, y, z] = transposed(*samples);
-        let map = self.map.gradient_map;
-        let [x, y, z] = [0, 1, 2].map(|row| dot([x, y, z], map.row(row)));
-        let square = x * x + y * y + z * z;
-        // Without a direction, a sample faces the viewer, and the key light is left out.
-        let has_direction = square.cmpge(Vec4::splat(GRADIENT_MIN));
-        let length = Vec4::from_array(square.to_array().map(f32::sqrt));
-        let scale = length.recip().copysign(-dot([x, y, z], light.sight));
-        let normal = |gradient: Vec4, sight: f32| {
-            Vec4::select(has_direction, gradient * scale, Vec4::splat(-sight))
-        };
-        let sight = light.sight;
-        let normal = [normal(x, sight.x), normal(y, sight.y), normal(z, sight.z)];
+        let (normal, is_surface) = self.shading.normals([x, y, z], light.sight, SQUARE_MIN);
         let [red, green, blue, opacity] = transposed(*entries);
+        // Without a surface, the sun is left out.
+        let is_lit = is_surface & self.shading.faces_sun(normal);
         let albedo = [red, green, blue];
-        let ambient = self.lights.ambient(normal);
-        let is_lit = has_direction & dot(normal, light.key.towards).cmpgt(Vec4::ZERO);
-        let reflected = light.key.reflected(albedo, normal, light.half);
-        let [red, green, blue] = [0, 1, 2].map(|channel: usize| {
-            let reflected = Vec4::select(is_lit, reflected[channel], Vec4::ZERO);
-            albedo[channel] * ambient[channel] + reflected
-        });
+        let [red, green, blue] = self.shading.light(albedo, normal, light.half, is_lit);
         *entries = transposed([red, green, blue, opacity]);
     }
 
@@ -230,8 +214,10 @@ impl<T: Voxel> Tracer<'_, T> {
         if highest == f32::NEG_INFINITY {
             return (Vec3::ZERO, 1.0);
         }
-        counts.hits += 1;
         let entry = self.table.entry(self.table.place(highest));
+        let is_visible = u64::from(entry.w > 0.0);
+        counts.hits += is_visible;
+        counts.samples_visible += is_visible;
         (entry.w * entry.xyz(), 1.0 - entry.w)
     }
 }

@@ -10,7 +10,7 @@ use crate::volume::traversal::{Faces, GridRay, Span};
 const CROSSINGS_MAX: usize = 3;
 
 /// A point of a surface.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Hit {
     /// The distance along the ray.
     pub(super) t: f64,

@@ -84,7 +84,13 @@ pub fn extract(
     let occupancy = occupancy_of(macrocells, &options);
     let layers = with_voxels!(volume.voxels(), voxels => {
         let active = ActiveCells::of(volume.size(), voxels, &occupancy, &[isovalue]);
-        let grid = Grid { volume, voxels, isovalue, threshold: Voxel::at_least(isovalue) };
+        let grid = Grid {
+            volume,
+            voxels,
+            isovalue,
+            threshold: Voxel::at_least(isovalue),
+            is_mirrored: volume.world_of_voxel().determinant() < 0.0,
+        };
         let count = (volume.size()[2] - 1).div_ceil(CELLS);
         raddle::map(0..count, |layer| grid.layer(layer, &occupancy, &active))
     });
@@ -134,6 +140,8 @@ struct Grid<'a, T> {
     isovalue: f64,
     /// The smallest voxel that is inside; none if all are outside.
     threshold: Option<T>,
+    /// True if the axes of the volume are left-handed.
+    is_mirrored: bool,
 }
 
 impl<T: Voxel> Grid<'_, T> {
@@ -183,7 +191,10 @@ impl<T: Voxel> Grid<'_, T> {
                     && previous != vertex
                     && vertex != start
                 {
-                    layer.triangles.push([start, vertex, previous]);
+                    layer.triangles.push(match self.is_mirrored {
+                        true => [start, previous, vertex],
+                        false => [start, vertex, previous],
+                    });
                 }
                 previous = Some(vertex);
                 // The loops are closed, so each edge has a successor.

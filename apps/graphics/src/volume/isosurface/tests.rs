@@ -60,9 +60,9 @@ fn for_each_ray(
     let isovalues: Vec<f64> = options.surfaces.iter().map(|it| it.isovalue).collect();
     with_voxels!(volume.voxels(), voxels => {
         let cells = ActiveCells::of(volume.size(), voxels, &occupancy, &isovalues);
-        let lights = Lights::of_object(&camera);
+        let shading = Shading::new(&camera, &volume.voxel_map(), macrocells.range());
         let tracer = |beams| {
-            Tracer::new(volume, voxels, &occupancy, &cells, beams, options, lights)
+            Tracer::new(volume, voxels, &occupancy, &cells, beams, options, shading)
         };
         let (with_beams, without) = (tracer(beams.as_ref()), tracer(None));
         for y in 0..size.1 {
@@ -282,14 +282,18 @@ fn with_and_without_packets(volume: &Volume, options: &IsosurfaceOptions, camera
     with_voxels!(volume.voxels(), voxels => {
         let cells = ActiveCells::of(volume.size(), voxels, &occupancy, &isovalues);
         let beams = beams(volume, &occupancy, camera, options.frame.size);
-        let lights = Lights::of_object(camera);
+        let shading = Shading::new(camera, &volume.voxel_map(), macrocells.range());
         let tracer = || {
             let beams = beams.as_ref();
-            Tracer::new(volume, voxels, &occupancy, &cells, beams, options, lights)
+            Tracer::new(volume, voxels, &occupancy, &cells, beams, options, shading)
         };
         let together = render::render(&tracer(), camera, &options.frame, |_| ()).unwrap();
         let alone = render::render(&Alone(tracer()), camera, &options.frame, |_| ()).unwrap();
-        assert_eq!(together.counts, alone.counts, "{options:?} {camera:?}");
+        // Single rays have no test in single precision before the exact one.
+        let cells = alone.counts.cells;
+        assert!((together.counts.hits..=cells).contains(&together.counts.cells));
+        let counts = IsosurfaceCounts { cells, ..together.counts };
+        assert_eq!(counts, alone.counts, "{options:?} {camera:?}");
         assert!(together.picture == alone.picture, "{options:?} {camera:?}");
         together.counts.hits
     })

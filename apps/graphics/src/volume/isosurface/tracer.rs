@@ -2,14 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 
 use super::active::{ActiveCells, EDGE};
 use super::crossings::{Crossings, Hit, Way};
 use super::screen::Corners;
 use super::{IsosurfaceCounts, IsosurfaceOptions, SURFACES_MAX, Surface};
 use crate::bounds::Bounds;
-use crate::light::Lights;
 use crate::ray::Ray;
 use crate::render::{Beams, Block, Integrator, Sample, Slabs};
 use crate::volume::cell::Cell;
@@ -18,11 +17,14 @@ use crate::volume::occupancy::{self, Occupancy};
 use crate::volume::packet::{LANES, Leaf, Packet};
 use crate::volume::project::VoxelMap;
 use crate::volume::rendering::visible_leaves;
+use crate::volume::shading::{Shading, splat, unit};
 use crate::volume::traversal::{GridRay, Span};
 use crate::volume::voxels::Voxel;
 
 /// The share of light behind surfaces below which a ray ends.
 const LIGHT_MIN: f32 = 1.0 / 512.0;
+/// The number of points that are lit together.
+const FOUR: usize = 4;
 /// The ray in an unused place of a packet.
 const NO_RAY: Ray = Ray::new(Vec3::ZERO, Vec3::ZERO);
 /// The distance of the origin of a shadow ray from its surface, in voxels.
@@ -44,7 +46,7 @@ pub(super) struct Tracer<'a, T> {
     surfaces: &'a [Surface],
     has_shadows: bool,
     clip: Option<Bounds>,
-    lights: Lights,
+    shading: Shading,
     map: VoxelMap,
 }
 
@@ -56,7 +58,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         active: &'a ActiveCells,
         beams: Option<&'a Beams>,
         options: &'a IsosurfaceOptions,
-        lights: Lights,
+        shading: Shading,
     ) -> Self {
         let [width, height, _] = volume.size();
         Self {
@@ -70,7 +72,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
             surfaces: &options.surfaces,
             has_shadows: options.has_shadows,
             clip: options.frame.clip,
-            lights,
+            shading,
             map: volume.voxel_map(),
         }
     }
@@ -201,10 +203,10 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         let Some(span) = ray.span_in(at, span) else {
             return ControlFlow::Continue(());
         };
+        counts.cells += 1;
         let way = Way::new(ray, at, span);
         if let [surface] = self.surfaces {
             let mut crossings = way.crossings(cell, 0, surface);
-            counts.cells += u64::from(crossings.next.is_some());
             while let Some(share) = crossings.next {
                 counts.cubics += 1;
                 visit(way.hit(cell, share, 0), counts)?;
@@ -215,7 +217,8 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         self.cross_several(cell, &way, counts, visit)
     }
 
-    /// Passes the first hits of the rays of a packet on an opaque surface to `visit`.
+    /// Passes the first hits of the rays of a packet on an opaque surface to `visit`, up to four at
+    /// a time.
     ///
     /// A ray ends in the first cell in which it crosses the surface. The places in these cells are
     /// searched after all rays have ended, so that the CPU works on several of them at once.
@@ -226,12 +229,13 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         rays: &[Option<(GridRay, Span)>; LANES],
         slabs: Option<(&Beams, Slabs)>,
         counts: &mut IsosurfaceCounts,
-        mut visit: impl FnMut(usize, &Hit, &mut IsosurfaceCounts),
+        mut visit: impl FnMut(&[(usize, Hit)], &mut IsosurfaceCounts),
     ) {
         let mut found = [const { None }; LANES];
         self.cells(packet, slabs, |lane, at, cell| {
             let crossing = rays[lane].as_ref().and_then(|(ray, span)| {
                 let way = Way::new(ray, at, ray.span_in(at, span)?);
+                counts.cells += 1;
                 let crossing = way.first_crossing(cell, &self.surfaces[0])?;
                 Some((*cell, way, crossing))
             });
@@ -243,13 +247,18 @@ impl<'a, T: Voxel> Tracer<'a, T> {
                 None => ControlFlow::Continue(()),
             }
         });
+        let mut hits = [(0, Hit::default()); LANES];
+        let mut len = 0;
         for (lane, found) in found.iter().enumerate() {
             let Some((cell, way, crossing)) = found else {
                 continue;
             };
-            counts.cells += 1;
             counts.cubics += 1;
-            visit(lane, &way.hit(cell, crossing.share(), 0), counts);
+            hits[len] = (lane, way.hit(cell, crossing.share(), 0));
+            len += 1;
+        }
+        for hits in hits[..len].chunks(FOUR) {
+            visit(hits, counts);
         }
     }
 
@@ -269,8 +278,6 @@ impl<'a, T: Voxel> Tracer<'a, T> {
                 *crossings = Some(way.crossings(cell, index, surface));
             }
         }
-        let is_crossed = |crossings: &Crossings| crossings.next.is_some();
-        counts.cells += u64::from(all.iter().flatten().any(is_crossed));
         loop {
             let with_next = all.iter_mut().flatten();
             let nearest = with_next
@@ -296,63 +303,78 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         outcome.break_value()
     }
 
-    /// Returns true if a surface is between a point and the light in a direction.
-    fn is_dark(&self, origin: Vec3, towards: Vec3, counts: &mut IsosurfaceCounts) -> bool {
-        counts.rays_shadow += 1;
-        let mut ignored = IsosurfaceCounts::default();
-        let ray = Ray::new(origin, towards);
-        let ray = self.clip.map_or(ray, |clip| clip.clip(&ray));
-        self.ray(&ray).is_some_and(|ray| {
-            self.follow(&ray, None, &mut ignored, |_, _| ControlFlow::Break(()))
-                .is_break()
-        })
-    }
-
     /// Adds the light from a point of a surface. Ends the ray if nothing behind it is visible.
     #[inline(always)]
     fn reflect(
         &self,
         ray: &Ray,
-        hit: &Hit,
+        hit: Hit,
         light: &mut Light,
         counts: &mut IsosurfaceCounts,
     ) -> ControlFlow<()> {
-        light.is_hit = true;
-        let opacity = self.surfaces[hit.surface].opacity;
-        light.colour += light.share * opacity * self.shade(ray, hit, counts);
-        light.share *= 1.0 - opacity;
+        let [colour, ..] = self.shade(std::iter::once((ray, hit)), counts);
+        light.add(colour, self.surfaces[hit.surface].opacity);
         match light.is_complete() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
     }
 
-    /// Returns the light that a point of a surface reflects.
+    /// Returns the light that up to four points of surfaces reflect.
     #[inline(always)]
-    fn shade(&self, ray: &Ray, hit: &Hit, counts: &mut IsosurfaceCounts) -> Vec3 {
-        let sight = ray.direction.normalize_or_zero();
-        let gradient = self.map.world_gradient(hit.gradient.as_vec3());
-        let normal = gradient.normalize_or(-sight);
-        let normal = if normal.dot(sight) > 0.0 {
-            -normal
-        } else {
-            normal
-        };
+    fn shade<'r>(
+        &self,
+        points: impl Iterator<Item = (&'r Ray, Hit)> + Clone,
+        counts: &mut IsosurfaceCounts,
+    ) -> [Vec3; FOUR] {
+        let [mut gradient, mut direction, mut albedo] = [[[0.0; FOUR]; 3]; 3];
+        for (lane, (ray, hit)) in points.clone().enumerate().take(FOUR) {
+            for axis in 0..3 {
+                gradient[axis][lane] = hit.gradient[axis] as f32;
+                direction[axis][lane] = ray.direction[axis];
+                albedo[axis][lane] = self.surfaces[hit.surface].colour[axis];
+            }
+        }
+        let [gradient, direction, albedo] =
+            [gradient, direction, albedo].map(|vectors| vectors.map(Vec4::from_array));
+        let sight = unit(direction);
+        let (normal, _) = self.shading.normals(gradient, sight, f32::MIN_POSITIVE);
+        let mut is_lit = self.shading.faces_sun(normal);
+        if self.has_shadows {
+            for (lane, (ray, hit)) in points.enumerate().take(FOUR) {
+                let normal = Vec3::from_array(normal.map(|axis| axis[lane]));
+                if is_lit.test(lane) && self.is_in_shadow(ray, &hit, normal, counts) {
+                    is_lit.set(lane, false);
+                }
+            }
+        }
+        let towards = splat(self.shading.towards_sun());
+        let half = unit([0, 1, 2].map(|axis: usize| towards[axis] - sight[axis]));
+        let light = self.shading.light(albedo, normal, half, is_lit);
+        std::array::from_fn(|lane| Vec3::from_array(light.map(|channel| channel[lane])))
+    }
+
+    /// Returns true if a surface is between a point of a surface and the sun.
+    fn is_in_shadow(
+        &self,
+        ray: &Ray,
+        hit: &Hit,
+        normal: Vec3,
+        counts: &mut IsosurfaceCounts,
+    ) -> bool {
+        counts.rays_shadow += 1;
+        // A voxel in the world, along the normal.
+        let normal = normal.as_dvec3();
+        let voxel = (self.map.voxel_of_world * normal).length().recip();
         let point = ray.origin.as_dvec3() + hit.t * ray.direction.as_dvec3();
-        let incoming = self.lights.key(point.as_vec3());
-        let is_facing = normal.dot(incoming.towards) > 0.0;
-        let is_lit = is_facing
-            && !(self.has_shadows && {
-                // A voxel in the world, along the normal.
-                let voxel = (self.map.voxel_of_world * normal.as_dvec3())
-                    .length()
-                    .recip();
-                let origin = point + SHADOW_OFFSET * voxel * normal.as_dvec3();
-                self.is_dark(origin.as_vec3(), incoming.towards, counts)
-            });
-        let albedo = self.surfaces[hit.surface].colour;
-        self.lights
-            .shade(albedo, normal, sight, is_lit.then_some(incoming))
+        let origin = point + SHADOW_OFFSET * voxel * normal;
+        let ray = Ray::new(origin.as_vec3(), self.shading.towards_sun());
+        let ray = self.clip.map_or(ray, |clip| clip.clip(&ray));
+        let mut ignored = IsosurfaceCounts::default();
+        self.ray(&ray).is_some_and(|ray| {
+            self.follow(&ray, None, &mut ignored, |_, _| ControlFlow::Break(()))
+                .is_break()
+        })
     }
 }
 
@@ -368,7 +390,7 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
         {
             counts.rays_inside += 1;
             let _ = self.follow(&ray, slabs, counts, |hit, counts| {
-                self.reflect(&sample.ray, &hit, &mut light, counts)
+                self.reflect(&sample.ray, hit, &mut light, counts)
             });
         }
         light.with_backdrop(sample.backdrop(), counts)
@@ -400,8 +422,12 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
         if let (Some(packet), [surface]) = (&packet, self.surfaces)
             && surface.opacity >= 1.0
         {
-            self.first_hits(packet, &rays, slabs, counts, |lane, hit, counts| {
-                let _ = self.reflect(&world[lane], hit, &mut lights[lane], counts);
+            self.first_hits(packet, &rays, slabs, counts, |hits, counts| {
+                let points = hits.iter().map(|&(lane, hit)| (&world[lane], hit));
+                let colours = self.shade(points, counts);
+                for (&(lane, _), colour) in hits.iter().zip(colours) {
+                    lights[lane].add(colour, surface.opacity);
+                }
             });
         } else if let Some(packet) = &packet {
             self.cells(packet, slabs, |lane, at, cell| {
@@ -409,14 +435,14 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
                     return ControlFlow::Break(());
                 };
                 self.cross(cell, at, ray, counts, &mut |hit, counts| {
-                    self.reflect(&world[lane], &hit, &mut lights[lane], counts)
+                    self.reflect(&world[lane], hit, &mut lights[lane], counts)
                 })
             });
         } else {
             for (lane, ray) in rays.iter().enumerate() {
                 let Some(ray) = ray else { continue };
                 let _ = self.follow(ray, slabs, counts, |hit, counts| {
-                    self.reflect(&world[lane], &hit, &mut lights[lane], counts)
+                    self.reflect(&world[lane], hit, &mut lights[lane], counts)
                 });
             }
         }
@@ -442,6 +468,14 @@ impl Light {
             share: 1.0,
             is_hit: false,
         }
+    }
+
+    /// Adds the light from a surface in front of what is behind.
+    #[inline(always)]
+    fn add(&mut self, colour: Vec3, opacity: f32) {
+        self.is_hit = true;
+        self.colour += self.share * opacity * colour;
+        self.share *= 1.0 - opacity;
     }
 
     /// Returns true if nothing from behind is visible.

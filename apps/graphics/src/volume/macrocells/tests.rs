@@ -99,3 +99,13 @@ fn the_range_of_the_volume_is_exact() {
     assert_eq!(macrocells.range(), [3.0, 14.0]);
     assert_eq!(macrocells.bytes(), 3 * 4);
 }
+
+#[test]
+fn the_highest_value_is_not_above_the_highest_level() {
+    for high in [1.7_f32, 0.1, 3.3, 1e-30, 7e20, 12345.678] {
+        let volume = Volume::new([2; 3], vec![0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, high]);
+        let macrocells = Macrocells::of(&volume.expect("a sound volume"));
+        let level = macrocells.scale().level(f64::from(high));
+        assert!(level <= 65_535.0, "{high}: {level}");
+    }
+}

@@ -72,11 +72,13 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
 /// Reads the header. The last field is returned separately.
 fn header(source: &mut Source<'_>) -> Result<(Fields, Field), Fault> {
     let mut fields = Fields::new();
+    let mut line_end = None;
     loop {
         let here = source.line();
-        let Some((place, line)) = source.next_line()? else {
+        let Some((place, line, end)) = source.next_line_ended_by(line_end)? else {
             return Err(Fault::truncated(here, "a line \"ElementDataFile = …\""));
         };
+        line_end = Some(end);
         if line.trim_ascii().is_empty() {
             continue;
         }

@@ -73,16 +73,20 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
 /// Reads the header and the empty line behind it. Also returns the place of that line.
 fn header(source: &mut Source<'_>) -> Result<(Fields, Place), Fault> {
     let mut fields = Fields::new();
-    source.next_line()?;
+    let mut line_end = None;
+    if let Some((_, _, end)) = source.next_line_ended_by(None)? {
+        line_end = Some(end);
+    }
     loop {
         let here = source.line();
-        let Some((place, line)) = source.next_line()? else {
+        let Some((place, line, end)) = source.next_line_ended_by(line_end)? else {
             // A header of a file of its own may end without an empty line.
             return match fields.contains_key("datafile") {
                 true => Ok((fields, here)),
                 false => Err(Fault::truncated(here, "an empty line and data")),
             };
         };
+        line_end = Some(end);
         if line.is_empty() {
             return Ok((fields, place));
         }

@@ -126,3 +126,18 @@ fn workers_do_not_change_the_mesh() {
         (&five.positions, &five.triangles)
     );
 }
+
+#[test]
+fn the_surface_of_a_mirrored_volume_faces_outwards() {
+    let volume = volume_of([21; 3], |at| 6.0 - (at - DVec3::splat(10.0)).length());
+    let mirrored = glam::DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0));
+    let volume = volume.with_geometry(DVec3::ONE, DVec3::ZERO, mirrored);
+    let mesh = extracted(&volume.expect("a sound geometry"), 0.0);
+    assert!(mesh.triangles.len() > 500);
+    for (index, corners) in mesh.triangles.iter().enumerate() {
+        let [a, b, c] = mesh.triangle(index);
+        let normal = mesh.normals[corners[0] as usize];
+        let across = (b - a).cross(c - a);
+        assert!(across.dot(normal) >= 0.0, "triangle {index}");
+    }
+}

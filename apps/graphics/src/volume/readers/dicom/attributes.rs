@@ -26,6 +26,8 @@ const LEN_MAX: u32 = 1 << 10;
 const META_LEN_LEN: usize = 12;
 
 const TRANSFER_SYNTAX: Tag = Tag(0x0002, 0x0010);
+/// The descriptions of single frames.
+const FRAME_GROUPS: Tag = Tag(0x5200, 0x9230);
 const PIXELS: Tag = Tag(0x7FE0, 0x0010);
 
 const IMPLICIT: &str = "1.2.840.10008.1.2";
@@ -127,6 +129,11 @@ fn attributes(source: &mut Source<'_>, syntax: &str) -> Result<Attributes, Fault
     let mut depth = 0_u64;
     while let Some(token) = reader.advance() {
         match token.map_err(damaged)? {
+            LazyDataToken::SequenceStart { tag, .. } if depth == 0 && tag == FRAME_GROUPS => {
+                let found = "an enhanced image, which describes each frame of its own";
+                let expected = "one image for each file (dcm2dcm or gdcmconv --split)";
+                return Err(wrong(found, expected));
+            }
             LazyDataToken::SequenceStart { .. } => depth += 1,
             LazyDataToken::SequenceEnd => depth = depth.saturating_sub(1),
             LazyDataToken::PixelSequenceStart if depth == 0 => {

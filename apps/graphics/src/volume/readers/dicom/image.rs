@@ -18,6 +18,8 @@ pub(super) const ROWS: Tag = Tag(0x0028, 0x0010);
 const COLUMNS: Tag = Tag(0x0028, 0x0011);
 const PIXEL_SPACING: Tag = Tag(0x0028, 0x0030);
 const BITS: Tag = Tag(0x0028, 0x0100);
+const BITS_STORED: Tag = Tag(0x0028, 0x0101);
+const HIGH_BIT: Tag = Tag(0x0028, 0x0102);
 const IS_SIGNED: Tag = Tag(0x0028, 0x0103);
 const INTERCEPT: Tag = Tag(0x0028, 0x1052);
 const SLOPE: Tag = Tag(0x0028, 0x1053);
@@ -30,6 +32,8 @@ pub(super) struct Image {
     pub(super) size: [u64; 2],
     pub(super) frames: u64,
     pub(super) scalar: Scalar,
+    /// The number of low bits of a pixel that count, if there are others.
+    pub(super) stored_bits: Option<u32>,
     pub(super) is_big_endian: bool,
     pub(super) slope: f64,
     pub(super) intercept: f64,
@@ -73,6 +77,15 @@ impl Image {
             (32, true) => Scalar::I32,
             _ => return Err(wrong(format!("{bits} bits per pixel"), "8, 16 or 32")),
         };
+        let stored = attributes.number(BITS_STORED).unwrap_or(bits as f64);
+        let high = attributes.number(HIGH_BIT).unwrap_or(stored - 1.0);
+        let is_whole = stored == bits as f64;
+        let is_low = high == stored - 1.0 && stored.fract() == 0.0;
+        if !is_low || stored < 1.0 || stored > bits as f64 || (bits == 32 && !is_whole) {
+            let found = format!("pixels of {bits} bits, with {stored} bits up to number {high}");
+            let expected = "the lowest bits of 8 or 16, or all bits (0028,0101)";
+            return Err(wrong(found, expected));
+        }
         let vector = |list: &[f64]| DVec3::new(list[0], list[1], list[2]);
         let orientation = attributes
             .numbers(ORIENTATION)
@@ -93,6 +106,7 @@ impl Image {
             ],
             frames: attributes.number(FRAMES).map_or(1, |count| count as u64),
             scalar,
+            stored_bits: (!is_whole).then_some(stored as u32),
             is_big_endian: attributes.is_big_endian,
             slope: attributes.number(SLOPE).unwrap_or(1.0),
             intercept: attributes.number(INTERCEPT).unwrap_or(0.0),
@@ -120,6 +134,7 @@ impl Image {
             is_big_endian: self.is_big_endian,
             slope: self.slope,
             intercept: self.intercept,
+            stored_bits: self.stored_bits,
             ..Layout::new([width, height, depth], self.scalar, Place::Whole)
         }
     }
@@ -129,6 +144,7 @@ impl Image {
         let is_close = |a: DVec3, b: DVec3| (a - b).length() <= 1e-3 * (a.length() + b.length());
         self.size == other.size
             && self.scalar == other.scalar
+            && self.stored_bits == other.stored_bits
             && self.is_big_endian == other.is_big_endian
             && self.frames == 1
             && other.frames == 1
