@@ -4,10 +4,13 @@ mod arguments;
 mod study;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use glam::{DVec3, Vec3};
 use raddle_graphics::picture;
-use raddle_graphics::volume::direct::{self, Blend, DirectError, DirectOptions, DirectRendering};
+use raddle_graphics::volume::direct::{
+    self, Blend, DirectCounts, DirectError, DirectOptions, DirectRendering,
+};
 use raddle_graphics::volume::{Histogram, TransferFunction};
 
 pub(super) use self::arguments::EXAMPLES;
@@ -62,7 +65,7 @@ pub(super) fn run(
             ..DirectOptions::new(transfer.with_opacity(arguments.opacity))
         };
         let phase = Phase::begin("rendering", options.quiet);
-        let mut renderings = Vec::new();
+        let mut sum = Sum::default();
         for (index, path) in paths.iter().enumerate() {
             let turned = turned(&direct, &input, index, paths.len())
                 .map_err(|source| refused(source, arguments))?;
@@ -71,10 +74,10 @@ pub(super) fn run(
             })
             .map_err(|source| refused(source, arguments))?;
             rendering.picture.save(path)?;
-            renderings.push(rendering);
+            sum.add(&rendering);
         }
         drop(phase);
-        Ok::<_, CliError>(report(&input, arguments, &paths, &renderings))
+        Ok::<_, CliError>(report(&input, arguments, &paths, &sum))
     })?;
     Ok(report.on(RanOn::Workers(runtime)))
 }
@@ -145,20 +148,31 @@ fn refused(error: DirectError, arguments: &VolumeCommandArguments) -> CliError {
     }
 }
 
+/// The work for all pictures, of which only one is in memory.
+#[derive(Debug, Default)]
+struct Sum {
+    counts: DirectCounts,
+    time: Duration,
+    rays: u64,
+    tasks: usize,
+}
+
+impl Sum {
+    fn add(&mut self, rendering: &DirectRendering) {
+        self.counts += rendering.counts;
+        self.time += rendering.time_prepare + rendering.time_trace;
+        self.rays += rendering.rays;
+        self.tasks += rendering.tile_count;
+    }
+}
+
 fn report(
     input: &VolumeInput,
     arguments: &VolumeCommandArguments,
     paths: &[PathBuf],
-    renderings: &[DirectRendering],
+    sum: &Sum,
 ) -> Report {
-    let mut counts = direct::DirectCounts::default();
-    let (mut time, mut rays, mut tasks) = (std::time::Duration::ZERO, 0, 0);
-    for rendering in renderings {
-        counts += rendering.counts;
-        time += rendering.time_prepare + rendering.time_trace;
-        rays += rendering.rays;
-        tasks += rendering.tile_count;
-    }
+    let counts = sum.counts;
     let pictures: Vec<String> = paths
         .iter()
         .map(|path| path.display().to_string())
@@ -166,8 +180,8 @@ fn report(
     let mut report = Report::new();
     report
         .section("input", &input.facts)
-        .quantity("rendered in", "render_s", &time)
-        .quantity("rays", "rays", &Count(rays as usize))
+        .quantity("rendered in", "render_s", &sum.time)
+        .quantity("rays", "rays", &Count(sum.rays as usize))
         .quantity("hits", "hits", &Count(counts.hits as usize))
         .row(
             "work",
@@ -178,7 +192,7 @@ fn report(
             ),
         )
         .field("counts", counts)
-        .field("tasks", tasks)
+        .field("tasks", sum.tasks)
         .memory_peak()
         .row(
             "picture",

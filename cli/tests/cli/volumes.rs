@@ -210,6 +210,30 @@ fn calls_that_cannot_be_carried_out_are_one_line() {
 }
 
 #[test]
+fn values_without_a_picture_are_wrong_calls() {
+    let folder = Folder::new("values");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let picture = folder.path("a.png").display().to_string();
+    for (rest, expected) in [
+        ("--opacity nan", "expected a number of at least 0"),
+        ("--opacity -1", "expected a number of at least 0"),
+        ("--threshold nan", "expected a finite number"),
+        ("--threshold inf", "expected a finite number"),
+        ("--study --size 8x8", "cannot be used with"),
+        ("--study --clip 0,1,0,1,0,1", "cannot be used with"),
+    ] {
+        let outcome = run(call("volume", &file, &format!("-o {picture} {rest}")));
+        assert_eq!(outcome.code, Some(2), "{rest}");
+        assert!(
+            outcome.errors.contains(expected),
+            "{rest}: {}",
+            outcome.errors
+        );
+    }
+    assert!(!Path::new(&picture).exists());
+}
+
+#[test]
 fn info_describes_meshes_volumes_and_matrices() {
     let folder = Folder::new("info");
     let volume = folder.file("ball_24x24x24_u8.raw", ball());

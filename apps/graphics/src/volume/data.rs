@@ -115,23 +115,18 @@ impl Layout {
         // Without a length, nothing bounds the size that the header claims.
         let is_bounded = source.remaining().or(file_bytes).is_some();
         let reserved = if is_bounded { u64::MAX } else { UNBOUNDED_LEN };
-        let voxels = match self.scalar {
-            Scalar::U8 => self
-                .numbers(source, reserved, |[byte]: [u8; 1], _| byte)?
-                .into(),
-            Scalar::I8 => self
-                .numbers(source, reserved, |[byte]: [u8; 1], _| byte as i8)?
-                .into(),
-            Scalar::U16 => self.numbers(source, reserved, order!(u16))?.into(),
-            Scalar::I16 => self.numbers(source, reserved, order!(i16))?.into(),
-            Scalar::F32 => self.numbers(source, reserved, order!(f32))?.into(),
-            Scalar::U32 => self.numbers(source, reserved, as_float!(u32))?.into(),
-            Scalar::I32 => self.numbers(source, reserved, as_float!(i32))?.into(),
-            Scalar::U64 => self.numbers(source, reserved, as_float!(u64))?.into(),
-            Scalar::I64 => self.numbers(source, reserved, as_float!(i64))?.into(),
-            Scalar::F64 => self.numbers(source, reserved, as_float!(f64))?.into(),
-        };
-        self.scaled(self.without_unused_bits(voxels))
+        match self.scalar {
+            Scalar::U8 => self.converted(source, reserved, |[byte]: [u8; 1], _| byte),
+            Scalar::I8 => self.converted(source, reserved, |[byte]: [u8; 1], _| byte as i8),
+            Scalar::U16 => self.converted(source, reserved, order!(u16)),
+            Scalar::I16 => self.converted(source, reserved, order!(i16)),
+            Scalar::F32 => self.converted(source, reserved, order!(f32)),
+            Scalar::U32 => self.converted(source, reserved, as_float!(u32)),
+            Scalar::I32 => self.converted(source, reserved, as_float!(i32)),
+            Scalar::U64 => self.converted(source, reserved, as_float!(u64)),
+            Scalar::I64 => self.converted(source, reserved, as_float!(i64)),
+            Scalar::F64 => self.converted(source, reserved, as_float!(f64)),
+        }
     }
 
     /// Reads the voxels as numbers in text, up to the end or a tag of XML.
@@ -187,6 +182,52 @@ impl Layout {
             format!("{remaining} bytes of voxels"),
             format!("{bytes} bytes for {part}{x} × {y} × {z} voxels"),
         )
+    }
+
+    /// Reads binary numbers and applies slope and intercept. If the type of the result is known in
+    /// advance, that is done while reading, so that the voxels are in memory only once.
+    fn converted<T: Voxel, const BYTES: usize>(
+        &self,
+        source: &mut Source<'_>,
+        reserved: u64,
+        convert: impl Fn([u8; BYTES], bool) -> T,
+    ) -> Result<Voxels, Fault>
+    where
+        Voxels: From<Vec<T>>,
+    {
+        let value = |bytes, is_big_endian| {
+            convert(bytes, is_big_endian).value() * self.slope + self.intercept
+        };
+        let is_short = |ends: [T; 2]| ends.iter().all(|end| self.is_short(end.value()));
+        let ends = [T::LOWEST, T::HIGHEST];
+        // The type depends on the voxels only for integers of 16 bits, which are converted in place
+        // in nearly all cases.
+        let is_unknown = self.scalar.bytes() == 2 && self.is_integral();
+        if !self.has_scale() || self.stored_bits.is_some() || is_unknown {
+            let voxels = self.numbers(source, reserved, convert)?.into();
+            return self.scaled(self.without_unused_bits(voxels));
+        }
+        if self.is_integral() && self.scalar.bytes() == 1 && is_short(ends) {
+            let short = |bytes, order| value(bytes, order) as i16;
+            return Ok(self.numbers(source, reserved, short)?.into());
+        }
+        let float = |bytes, order| value(bytes, order) as f32;
+        Ok(self.numbers(source, reserved, float)?.into())
+    }
+
+    /// Returns true if slope and intercept change a value.
+    fn has_scale(&self) -> bool {
+        self.slope != 1.0 || self.intercept != 0.0
+    }
+
+    /// Returns true if integers stay integers.
+    fn is_integral(&self) -> bool {
+        self.slope.fract() == 0.0 && self.intercept.fract() == 0.0
+    }
+
+    /// Returns true if a number with its scale is one of 16 bits.
+    fn is_short(&self, number: f64) -> bool {
+        (-32768.0..=32767.0).contains(&(number * self.slope + self.intercept))
     }
 
     /// Reads binary numbers of `BYTES` bytes. Reserves memory for at most `reserved` of them.
@@ -282,16 +323,24 @@ impl Layout {
 
     /// Applies slope and intercept.
     fn scaled(&self, voxels: Voxels) -> Result<Voxels, Fault> {
-        if self.slope == 1.0 && self.intercept == 0.0 {
+        if !self.has_scale() {
             return Ok(voxels);
         }
-        let range = range_of(&voxels);
-        let ends = range.map(|value| value * self.slope + self.intercept);
-        let is_short = |value: &f64| (-32768.0..=32767.0).contains(value);
-        let is_integral = self.slope.fract() == 0.0 && self.intercept.fract() == 0.0;
-        let is_integer = !matches!(voxels, Voxels::F32(_));
-        if is_integer && is_integral && ends.iter().all(is_short) {
-            return self.mapped(&voxels, |value| value as i16);
+        let value = |number: f64| number * self.slope + self.intercept;
+        let is_integer = !matches!(voxels, Voxels::F32(_)) && self.is_integral();
+        if is_integer && range_of(&voxels).into_iter().all(|end| self.is_short(end)) {
+            // A list of types of the same size keeps its memory.
+            return match voxels {
+                Voxels::U16(list) => {
+                    let scaled = list.into_iter().map(|it| value(it.value()) as i16);
+                    Ok(scaled.collect::<Vec<_>>().into())
+                }
+                Voxels::I16(list) => {
+                    let scaled = list.into_iter().map(|it| value(it.value()) as i16);
+                    Ok(scaled.collect::<Vec<_>>().into())
+                }
+                voxels => self.mapped(&voxels, |value| value as i16),
+            };
         }
         let voxels = self.mapped(&voxels, |value| value as f32)?;
         if let Voxels::F32(list) = &voxels {

@@ -81,6 +81,9 @@ pub enum DirectError {
     /// The frame cannot be rendered.
     #[error(transparent)]
     Frame(#[from] FrameError),
+    /// The macrocells belong to a volume of another size.
+    #[error("macrocells of another volume; expected those of the volume to be rendered")]
+    OtherVolume,
     /// The distance between samples is out of range.
     #[error("a step of {0}; expected {STEP_MIN} to {STEP_MAX} voxels")]
     Step(f64),
@@ -155,6 +158,9 @@ pub fn render<P: Proceed>(
         return Err(DirectError::Step(options.step));
     }
     options.frame.check()?;
+    if !macrocells.fit(volume) {
+        return Err(DirectError::OtherVolume);
+    }
     let step = options.step * volume.spacing().abs().min_element();
     let samples = f64::from(volume.bounds().extent().length()) / step;
     if samples > SAMPLES_MAX {

@@ -92,6 +92,9 @@ pub enum IsosurfaceError {
     /// An isovalue is not a number.
     #[error("isovalue {0}; expected a finite number")]
     Isovalue(f64),
+    /// The macrocells belong to a volume of another size.
+    #[error("macrocells of another volume; expected those of the volume to be rendered")]
+    OtherVolume,
     /// A surface has too many vertices.
     #[error("more than 4294967295 vertices; expected a smaller volume, or another isovalue")]
     Vertices,
@@ -212,6 +215,9 @@ pub fn render<P: Proceed>(
     on_tile: impl Fn(TileDone) -> P + Sync,
 ) -> Result<IsosurfaceRendering, IsosurfaceError> {
     options.check()?;
+    if !macrocells.fit(volume) {
+        return Err(IsosurfaceError::OtherVolume);
+    }
     let camera = volume.camera(&options.view)?;
     let begun = Instant::now();
     let occupancy = occupancy_of(macrocells, options);

@@ -100,6 +100,11 @@ impl Macrocells {
         (counts.sum::<usize>() * size_of::<Range>()) as u64
     }
 
+    /// Returns true if these can be the macrocells of a volume: their number is that of the volume.
+    pub(crate) fn fit(&self, volume: &Volume) -> bool {
+        self.levels[0].size == volume.size().map(|len| (len - 1).div_ceil(LEAF_EDGE))
+    }
+
     /// Returns the macrocells of the levels, the smallest ones first.
     pub(crate) fn levels(&self) -> &[Blocks; LEVELS] {
         &self.levels

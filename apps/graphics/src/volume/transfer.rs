@@ -173,9 +173,10 @@ impl TransferFunction {
     /// Multiplies all opacities by a factor. They are from 0 to 1 then.
     #[must_use]
     pub fn with_opacity(mut self, factor: f32) -> Self {
+        // A factor that is not a number is 0.
+        let factor = if factor > 0.0 { factor } else { 0.0 };
         for point in &mut self.points {
-            // Of NaN and a number, `max` selects the number.
-            point.opacity = (point.opacity * factor).max(0.0).min(1.0);
+            point.opacity = (point.opacity * factor).min(1.0);
         }
         self
     }

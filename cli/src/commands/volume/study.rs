@@ -1,6 +1,7 @@
 //! `raddle volume --study`: the volume renderer of SPLASH-2.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use raddle_graphics::picture::GreyPicture;
 use raddle_graphics::volume::volrend::{
@@ -41,17 +42,17 @@ pub(super) fn run(
         let prepare_time = phase.elapsed();
         drop(phase);
         let phase = Phase::begin("rendering", options.quiet);
-        let mut pictures = Vec::new();
+        let mut sum = Sum::default();
         for (frame, path) in frames.clone().zip(&paths) {
             let view = FrameView::of_frame(arguments.steps, frame);
             let picture = map.render(view, sampling, |done| {
                 phase.one_more_of(done.tile_count * paths.len());
             });
-            GreyPicture::new(picture.edge, picture.pixels.clone()).save(path)?;
-            pictures.push(picture);
+            sum.add(&picture);
+            GreyPicture::new(picture.edge, picture.pixels).save(path)?;
         }
         drop(phase);
-        let mut report = report(&input, sampling, &pictures);
+        let mut report = report(&input, sampling, &sum);
         let names: Vec<String> = paths
             .iter()
             .map(|path| path.display().to_string())
@@ -94,26 +95,34 @@ fn frames(arguments: &VolumeCommandArguments) -> Result<Range<u32>, CliError> {
     Ok(axis * steps..(axis + 1) * steps)
 }
 
-fn report(input: &VolumeInput, sampling: Sampling, pictures: &[VolrendPicture]) -> Report {
-    let mut counts = VolrendCounts::default();
-    let (mut time, mut tasks, mut edge) = (std::time::Duration::ZERO, 0, 0);
-    for picture in pictures {
-        counts += picture.counts;
-        time += picture.time;
-        tasks += picture.tile_count;
-        edge = picture.edge;
+/// The work for all frames, of which only one is in memory.
+#[derive(Debug, Default)]
+struct Sum {
+    counts: VolrendCounts,
+    times: Vec<Duration>,
+    tasks: usize,
+    /// The edge of a picture, which all frames have.
+    edge: u32,
+}
+
+impl Sum {
+    fn add(&mut self, picture: &VolrendPicture) {
+        self.counts += picture.counts;
+        self.times.push(picture.time);
+        self.tasks += picture.tile_count;
+        self.edge = picture.edge;
     }
+}
+
+fn report(input: &VolumeInput, sampling: Sampling, sum: &Sum) -> Report {
+    let counts = sum.counts;
+    let time: Duration = sum.times.iter().sum();
+    let seconds: Vec<f64> = sum.times.iter().map(Duration::as_secs_f64).collect();
     let mut report = Report::new();
     report
         .section("input", &input.facts)
         .quantity("rendered in", "render_s", &time)
-        .field(
-            "frame_s",
-            pictures
-                .iter()
-                .map(|it| it.time.as_secs_f64())
-                .collect::<Vec<_>>(),
-        )
+        .field("frame_s", seconds)
         .field("sampling", sampling)
         .quantity("rays", "rays", &Count(counts.rays as usize))
         .row(
@@ -121,8 +130,8 @@ fn report(input: &VolumeInput, sampling: Sampling, pictures: &[VolrendPicture]) 
             format!("{} samples", units::grouped(counts.samples)),
         )
         .field("counts", counts)
-        .quantity("tasks", "tasks", &Count(tasks))
-        .field("edge", edge)
+        .quantity("tasks", "tasks", &Count(sum.tasks))
+        .field("edge", sum.edge)
         .memory_peak();
     report
 }

@@ -64,7 +64,7 @@ fn a_scale_gives_short_integers_if_they_fit_and_floats_otherwise() {
     assert_eq!(read(&scaled(1e6, 0.0), &bytes), Ok(large.into()));
     assert_eq!(
         read(&scaled(1e300, 0.0), &bytes),
-        Err("it: byte 7: voxel (1, 0, 0) is inf; expected finite numbers".to_owned())
+        Err("it: byte 0: voxel (1, 0, 0) is inf; expected finite numbers".to_owned())
     );
 }
 

@@ -58,8 +58,8 @@ struct Layer {
 /// `macrocells` must be those of `volume`.
 ///
 /// # Errors
-/// [`IsosurfaceError::Isovalue`], and [`IsosurfaceError::Vertices`] if there are more vertices than
-/// a mesh can number.
+/// [`IsosurfaceError::Isovalue`], [`IsosurfaceError::OtherVolume`], and
+/// [`IsosurfaceError::Vertices`] if there are more vertices than a mesh can number.
 ///
 /// # Examples
 /// ```
@@ -81,6 +81,9 @@ pub fn extract(
 ) -> Result<Mesh, IsosurfaceError> {
     let options = IsosurfaceOptions::new(isovalue);
     options.check()?;
+    if !macrocells.fit(volume) {
+        return Err(IsosurfaceError::OtherVolume);
+    }
     let occupancy = occupancy_of(macrocells, &options);
     let layers = with_voxels!(volume.voxels(), voxels => {
         let active = ActiveCells::of(volume.size(), voxels, &occupancy, &[isovalue]);

@@ -449,3 +449,30 @@ fn a_value_outside_of_the_range_is_an_empty_picture() {
         assert_eq!(rendering.leaf_count, 0);
     }
 }
+
+#[test]
+fn macrocells_of_another_volume_are_an_error() {
+    use crate::volume::direct::{self, DirectError, DirectOptions};
+    let volume = noise([9, 9, 9]);
+    let transfer = crate::volume::TransferFunction::relative(None, [0.0, 4.0], 2.0);
+    for size in [[14, 9, 9], [9, 9, 5]] {
+        let other = Macrocells::of(&noise(size));
+        let outcome = render(&volume, &other, &options(2.0, 8), |_| ());
+        assert_eq!(
+            outcome.expect_err("another size"),
+            IsosurfaceError::OtherVolume
+        );
+        let outcome = extract(&volume, &other, 2.0);
+        assert_eq!(
+            outcome.expect_err("another size"),
+            IsosurfaceError::OtherVolume
+        );
+        let outcome = direct::render(
+            &volume,
+            &other,
+            &DirectOptions::new(transfer.clone()),
+            |_| (),
+        );
+        assert_eq!(outcome.expect_err("another size"), DirectError::OtherVolume);
+    }
+}
