@@ -56,6 +56,7 @@ impl Bounds {
         }
         self.max - self.min
     }
+
     /// Returns the part of a ray in the box. If there is none, the part has no points.
     #[inline]
     #[must_use]

@@ -1,4 +1,4 @@
-//! Pictures in linear light, and their files: PNG, PPM and OpenEXR.
+//! Pictures in linear light, and their files: PNG, PPM, OpenEXR and JPEG; and grey ones: PGM.
 //!
 //! A file is encoded in memory and then [written atomically](whole_file). A reader finds the whole
 //! picture or none, even if the disk is full.

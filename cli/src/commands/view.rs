@@ -6,18 +6,19 @@
 //! - [`session`]: the conversation with one page: the newest request wins, coarse pictures while
 //!   something moves, and a fine one at rest.
 //! - [`server`]: the connections, and the checks that each of them has to pass.
+//! - [`browser`]: opens the page on the desktop.
 //! - `page`: the page itself.
 //!
 //! The server waits in the kernel for connections and messages, so a view that is left alone takes
 //! no processor time.
 
+mod browser;
 mod request;
 mod scene;
 mod server;
 mod session;
 
 use std::io::IsTerminal;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use clap::Args;
@@ -83,31 +84,8 @@ pub(super) fn run(
         .text(format!("{address}\n"))
         .field("address", &address);
     report::finish(&report, "view", options)?;
-    if !arguments.no_open && std::io::stdout().is_terminal() {
-        open(&address);
-    }
-    server.serve(Arc::new(scene), Arc::new(runtime))?;
+    let wants_browser = !arguments.no_open && std::io::stdout().is_terminal();
+    let reference = wants_browser.then(|| browser::open(&address)).flatten();
+    server.serve(Arc::new(scene), Arc::new(runtime), reference)?;
     Ok(None)
-}
-
-/// Opens an address in the browser of the desktop, if there is one.
-fn open(address: &str) {
-    let opener = if cfg!(target_os = "macos") {
-        "open"
-    } else {
-        "xdg-open"
-    };
-    let has_desktop = cfg!(target_os = "macos")
-        || ["DISPLAY", "WAYLAND_DISPLAY"]
-            .iter()
-            .any(|name| std::env::var_os(name).is_some());
-    if has_desktop {
-        let mut command = Command::new(opener);
-        let command = command.arg(address).stdin(Stdio::null());
-        // Without a browser, the address is on standard output.
-        if let Ok(mut child) = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn() {
-            // A child that has ended stays in the table of processes until its parent waits for it.
-            std::thread::spawn(move || child.wait());
-        }
-    }
 }

@@ -205,6 +205,53 @@ fn a_volume_is_dragged_and_its_picture_is_that_of_the_command() {
 }
 
 #[test]
+fn the_browser_gets_the_address_in_a_private_file() {
+    let folder = Folder::new("view-open");
+    // The opener of the desktop, which writes its argument to a pipe.
+    let opener = folder.file("xdg-open", "#!/bin/sh\necho \"$1\" > \"$0.pipe\"\n");
+    let pipe = folder.path("xdg-open.pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo runs").success());
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&opener, mode).expect("a program");
+    let paths = std::env::var("PATH").expect("paths");
+    let command = format!(
+        "{} view --scene spheres:16",
+        raddle().get_program().display()
+    );
+    // Only a view on a terminal opens a browser.
+    let child = Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .env("PATH", format!("{}:{paths}", folder.path("").display()))
+        .env("DISPLAY", ":99")
+        .env("XDG_RUNTIME_DIR", folder.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("a terminal");
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        // The test may have given up.
+        let _sent = send.send(std::fs::read_to_string(pipe));
+    });
+    let argument = receive.recv_timeout(std::time::Duration::from_secs(60));
+    let argument = argument.expect("a browser is opened").expect("an argument");
+    assert!(!argument.contains("token"), "{argument}");
+    let file = Path::new(argument.trim());
+    let metadata = std::fs::metadata(file).expect("the file for the browser");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let text = std::fs::read_to_string(file).expect("text");
+    let address = text.split("url=").nth(1).expect("an address");
+    let address = address.split('"').next().expect("an address").to_owned();
+    let view = View { child, address };
+    let path = format!("/?token={}", view.token());
+    let host = format!("Host: {}\r\n", view.host());
+    assert_eq!(view.get(&path, &host).0, 200);
+    assert!(!file.exists());
+}
+
+#[test]
 fn generated_scenes_have_the_page_and_the_command() {
     let folder = Folder::new("view-scene");
     for (scene, details) in [

@@ -18,6 +18,7 @@ const FLAT_SHARE: f32 = 0.8;
 const FLATNESS: f32 = 0.2;
 /// The minimum height range of the middle half of a sheet with hills, relative to its total height.
 const RELIEF: f32 = 0.1;
+
 /// Chooses lights for the view of a camera.
 pub(super) fn choose(tree: &KdTree, camera: &Camera, setting: Setting, upright: Vec3) -> Lights {
     let [_, right, up] = camera.axes();

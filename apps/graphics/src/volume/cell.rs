@@ -25,7 +25,8 @@ use super::voxels::Voxel;
 #[cfg(test)]
 mod tests;
 
-/// The largest last step towards a root, as a share of the way. The error is not larger.
+/// The largest last step towards a root, as a share of the way. At a simple root, the error is not
+/// larger.
 const STEP_MIN: f64 = 1e-10;
 /// The number of steps that are always made.
 const STEPS_MIN: usize = 3;

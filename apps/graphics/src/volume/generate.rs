@@ -4,9 +4,8 @@
 //! volume that does not fit into memory.
 //!
 //! # Source
-//! Spheres: S. Parker's study of user-level event notification, chapter 6 (20 spheres with random
-//! centres and values of the type `short` that decrease linearly with the distance). The other one:
-//! S. Marschner, R. Lobb: An Evaluation of Reconstruction Filters for Volume Rendering. IEEE
+//! Spheres: Parker 2013, chapter 6 (20 spheres with random centres and values of the type `short`
+//! that decrease linearly with the distance). The other one: S. Marschner, R. Lobb: An Evaluation of Reconstruction Filters for Volume Rendering. IEEE
 //! Visualization 1994.
 
 use std::f64::consts::PI;

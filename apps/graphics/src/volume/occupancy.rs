@@ -6,7 +6,9 @@
 //! cache. The bits are computed for each picture. This takes some tenths of a millisecond, since
 //! only the ranges in occupied macrocells of the next level are examined.
 
-use super::macrocells::{Blocks, FANOUT_LOG, LEVELS, Macrocells, Range};
+use std::ops::Range;
+
+use super::macrocells::{self, Blocks, FANOUT_LOG, LEVELS, Macrocells};
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +34,10 @@ pub(crate) struct Words {
 impl Occupancy {
     /// Selects the macrocells with a range that `is_occupied`. It must accept every range that
     /// contains an accepted one.
-    pub(crate) fn of(macrocells: &Macrocells, is_occupied: impl Fn(Range) -> bool + Sync) -> Self {
+    pub(crate) fn of(
+        macrocells: &Macrocells,
+        is_occupied: impl Fn(macrocells::Range) -> bool + Sync,
+    ) -> Self {
         let [leaves, middle, top] = macrocells.levels();
         let top_words = Words::of(top, None, &is_occupied);
         let middle_words = Words::of(middle, Some(&top_words), &is_occupied);
@@ -80,7 +85,7 @@ impl Words {
     fn of(
         blocks: &Blocks,
         above: Option<&Self>,
-        is_occupied: impl Fn(Range) -> bool + Sync,
+        is_occupied: impl Fn(macrocells::Range) -> bool + Sync,
     ) -> Self {
         let size = blocks.size.map(|len| len.div_ceil(EDGE));
         let mut words = vec![0; size.iter().product()];
@@ -124,6 +129,13 @@ impl Words {
     /// Returns all words, x fastest.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
+    }
+
+    /// Returns the indices of the words with macrocells of a layer across z.
+    pub(crate) fn of_layer(&self, z: usize) -> Range<usize> {
+        let [width, height, _] = self.size;
+        let first = z / EDGE * width * height;
+        first..first + width * height
     }
 
     /// Calls `visit` with every occupied macrocell of the word with an index, and its bit.
@@ -172,7 +184,11 @@ pub(crate) fn bit([x, y, z]: [usize; 3]) -> u32 {
 }
 
 /// Computes a word.
-fn word_of(blocks: &Blocks, at: [usize; 3], is_occupied: impl Fn(Range) -> bool) -> u64 {
+fn word_of(
+    blocks: &Blocks,
+    at: [usize; 3],
+    is_occupied: impl Fn(macrocells::Range) -> bool,
+) -> u64 {
     let first = at.map(|index| index * EDGE);
     let end = [0, 1, 2].map(|axis: usize| blocks.size[axis].min(first[axis] + EDGE));
     let mut word = 0;

@@ -288,6 +288,16 @@ impl TransferFunction {
         let mut entries = Box::new([Vec4::ZERO; TABLE_LEN]);
         for (index, entry) in entries.iter_mut().enumerate() {
             *entry = self.at(scale.value(index));
+        }
+        // A peak between two entries must not be lost.
+        for point in &self.points {
+            let peak = self.at(point.value);
+            let entry = &mut entries[scale.entry(point.value as f32)];
+            if (range[0]..=range[1]).contains(&point.value) && peak.w > entry.w {
+                *entry = peak;
+            }
+        }
+        for entry in entries.iter_mut() {
             entry.w = 1.0 - (1.0 - entry.w).powf(thickness as f32);
         }
         let mut visible_before = vec![0];

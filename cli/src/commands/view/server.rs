@@ -10,7 +10,7 @@
 //! The server has two resources, the page and the socket. No path leads to a file.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::extract::ws::WebSocketUpgrade;
@@ -21,6 +21,7 @@ use axum::routing::get;
 use raddle::Runtime;
 use serde::Deserialize;
 
+use super::browser::Reference;
 use super::scene::Scene;
 use super::session::Session;
 use crate::error::CliError;
@@ -47,6 +48,8 @@ struct Shared {
     runtime: Arc<Runtime>,
     token: String,
     port: u16,
+    /// The file for the browser, until the page has been fetched.
+    reference: Mutex<Option<Reference>>,
 }
 
 #[derive(Deserialize)]
@@ -77,17 +80,24 @@ impl Server {
         format!("http://{}/?token={}", self.address, self.token)
     }
 
-    /// Serves pages until the process is ended.
+    /// Serves pages until the process is ended. The file for the browser is removed when the page
+    /// has been fetched.
     ///
     /// # Errors
     /// [`CliError::Listen`].
-    pub(super) fn serve(self, scene: Arc<Scene>, runtime: Arc<Runtime>) -> Result<(), CliError> {
+    pub(super) fn serve(
+        self,
+        scene: Arc<Scene>,
+        runtime: Arc<Runtime>,
+        reference: Option<Reference>,
+    ) -> Result<(), CliError> {
         let port = self.address.port();
         let shared = Arc::new(Shared {
             scene,
             runtime,
             token: self.token,
             port,
+            reference: Mutex::new(reference),
         });
         let router = Router::new()
             .route("/", get(page))
@@ -154,6 +164,9 @@ async fn page(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     shared.check(&headers, &token)?;
+    if let Ok(mut reference) = shared.reference.lock() {
+        *reference = None;
+    }
     let page = PAGE.replace("{style}", STYLE).replace("{script}", SCRIPT);
     // The page loads nothing, and nothing else may show it in a frame.
     let port = shared.port;

@@ -152,7 +152,7 @@ impl<T: Voxel> Grid<'_, T> {
     fn layer(&self, index: usize, occupancy: &Occupancy, active: &ActiveCells) -> Layer {
         let mut layer = Layer::default();
         let leaves = occupancy.level(0);
-        for word in 0..leaves.words().len() {
+        for word in leaves.of_layer(index) {
             leaves.for_each_in(word, |leaf, bit| {
                 if leaf[2] != index {
                     return;

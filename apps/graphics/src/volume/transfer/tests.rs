@@ -83,3 +83,19 @@ fn threshold_and_opacity_can_be_set() {
     let reversed = TransferFunction::relative(None, [0.0, 100.0], 200.0);
     assert!(reversed.points().is_sorted_by(|a, b| a.value <= b.value));
 }
+
+#[test]
+fn a_peak_between_two_entries_of_the_table_is_not_lost() {
+    let point = |value: f64, opacity: f32| ControlPoint {
+        value,
+        colour: [1.0; 3],
+        opacity,
+    };
+    let points = vec![point(1000.0, 0.0), point(1004.0, 0.8), point(1008.0, 0.0)];
+    let transfer = TransferFunction::new(points).expect("sound points");
+    let table = transfer.table([0.0, 65_535.0], 1.0);
+    assert!(table.is_visible(1000.0, 1008.0));
+    assert!((table.entry(table.place(1004.0)).w - 0.8).abs() < 1e-6);
+    // A peak out of range is not moved to the last entry.
+    assert!(!transfer.table([0.0, 900.0], 1.0).is_visible(0.0, 900.0));
+}

@@ -9,6 +9,7 @@ let socket = null;
 let camera = null;          // eye, at: points; up: unit vector; fov: degrees
 let lastId = 0;             // of the newest request
 let shownId = 0;            // of the newest picture that is shown
+let fineId = 0;             // of the newest fine picture
 let frames = [];            // times of the last pictures, for the rate
 let command = '';
 let drag = null;
@@ -79,8 +80,9 @@ function atRest() {
 
 // Lets a canvas have as many pixels as it has on the screen.
 function resize() {
-  const width = Math.max(1, Math.min(4096, Math.round(picture.clientWidth)));
-  const height = Math.max(1, Math.min(4096, Math.round(picture.clientHeight)));
+  const ratio = window.devicePixelRatio || 1;
+  const width = Math.max(1, Math.min(4096, Math.round(ratio * picture.clientWidth)));
+  const height = Math.max(1, Math.min(4096, Math.round(ratio * picture.clientHeight)));
   if (picture.width !== width || picture.height !== height) {
     picture.width = width;
     picture.height = height;
@@ -89,7 +91,7 @@ function resize() {
 }
 
 function turn(dx, dy) {
-  const scale = Math.PI / Math.max(200, picture.height);
+  const scale = Math.PI / Math.max(200, picture.clientHeight);
   let offset = turned(sub(camera.eye, camera.at), camera.up, -dx * scale);
   const side = unit(cross(camera.up, offset));
   const tilted = turned(offset, side, -dy * scale);
@@ -102,7 +104,7 @@ function move(dx, dy) {
   const sight = sub(camera.at, camera.eye);
   const side = unit(cross(sight, camera.up));
   const upwards = unit(cross(side, sight));
-  const pixel = 2 * norm(sight) * Math.tan(camera.fov * Math.PI / 360) / picture.height;
+  const pixel = 2 * norm(sight) * Math.tan(camera.fov * Math.PI / 360) / picture.clientHeight;
   const step = add(times(side, -dx * pixel), times(upwards, dy * pixel));
   camera.eye = add(camera.eye, step);
   camera.at = add(camera.at, step);
@@ -176,8 +178,10 @@ function begin(description) {
 async function show(header, bytes) {
   if (header.id < shownId) return;
   shownId = header.id;
+  if (!header.coarse) fineId = header.id;
   const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/jpeg' }));
-  if (header.id < shownId) return;
+  // Meanwhile, a newer picture may have come, or the fine one.
+  if (header.id < shownId || (header.coarse && header.id === fineId)) return;
   painter.imageSmoothingEnabled = true;
   painter.drawImage(bitmap, 0, 0, picture.width, picture.height);
   bitmap.close();
