@@ -254,12 +254,12 @@ fn the_browser_gets_the_address_in_a_private_file() {
 #[test]
 fn generated_scenes_have_the_page_and_the_command() {
     let folder = Folder::new("view-scene");
-    for (scene, details) in [
-        ("spheres:20", "20 × 20 × 20 i16"),
-        ("knot:500", "500 triangles"),
+    for (name, scene, details) in [
+        ("scene-volume", "spheres:20", "20 × 20 × 20 i16"),
+        ("scene-mesh", "knot:500", "500 triangles"),
     ] {
         let view = View::with(&["--scene", scene].map(OsStr::new));
-        let mut browser = Browser::open("scene", &view.address, [500, 200]);
+        let mut browser = Browser::open(name, &view.address, [500, 200]);
         browser.until(IS_FINE);
         assert_eq!(browser.evaluate("$('details').textContent"), details);
         compare(&mut browser, &folder);

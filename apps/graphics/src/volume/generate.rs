@@ -5,8 +5,8 @@
 //!
 //! # Source
 //! Spheres: Parker 2013, chapter 6 (20 spheres with random centres and values of the type `short`
-//! that decrease linearly with the distance). The other one: S. Marschner, R. Lobb: An Evaluation of Reconstruction Filters for Volume Rendering. IEEE
-//! Visualization 1994.
+//! that decrease linearly with the distance). The other one: S. Marschner, R. Lobb: An Evaluation
+//! of Reconstruction Filters for Volume Rendering. IEEE Visualization 1994.
 
 use std::f64::consts::PI;
 use std::fmt;

@@ -37,7 +37,7 @@ impl Reference {
             .mode(0o600)
             .open(&path)?;
         let reference = Self(path);
-        // The address has only letters, digits and `:/?=.`.
+        // No character of the address has a meaning in HTML.
         writeln!(
             file,
             "<!doctype html><meta charset=\"utf-8\"><title>Raddle</title>\n\
