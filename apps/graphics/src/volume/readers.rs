@@ -5,7 +5,7 @@
 //! reads them.
 
 use std::fmt::Display;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 
 use super::load::{LoadOptions, beside};
@@ -110,13 +110,13 @@ fn open_data(path: &PathBuf, place: Place) -> Result<(File, Option<u64>), Fault>
         let found = format!("the file of voxels, {}: {reason}", path.display());
         Fault::syntax(place, found, "a file that can be read")
     };
-    let opened = file::open(path, "a file of voxels").map_err(|fault| match fault.problem {
+    // A device may have no end, and opening a pipe may take forever.
+    let is_special = |metadata: &Metadata| !metadata.is_file() && !metadata.is_dir();
+    if path.metadata().as_ref().is_ok_and(is_special) {
+        return Err(wrong(&"not a regular file"));
+    }
+    file::open(path, "a file of voxels").map_err(|fault| match fault.problem {
         FileProblem::Open(error) => wrong(&error),
         _ => fault.in_file(path),
-    })?;
-    // A device may have no end.
-    match path.is_file() {
-        true => Ok(opened),
-        false => Err(wrong(&"not a regular file")),
-    }
+    })
 }

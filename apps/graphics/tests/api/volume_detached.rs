@@ -180,6 +180,11 @@ fn files_of_data_that_do_not_fit_the_header_are_errors() {
         folder.write(&format!("{index}"), slice);
     }
     folder.write("short", &little()[..39]);
+    // A pipe without a writer: opening it would never return.
+    let made = std::process::Command::new("mkfifo")
+        .arg(folder.0.join("pipe"))
+        .status();
+    assert!(made.expect("mkfifo runs").success());
     let not_finite = f32::NAN.to_le_bytes().repeat(20);
     folder.write("nan", &not_finite);
     let cases = [
@@ -253,6 +258,10 @@ fn files_of_data_that_do_not_fit_the_header_are_errors() {
         (
             metaimage_of("%d 0 2 1 1"),
             "expected a name, \"LOCAL\", \"LIST\"",
+        ),
+        (
+            metaimage_of("pipe"),
+            "pipe: not a regular file; expected a file",
         ),
         // Without one number in the name, it is a name.
         (metaimage_of("%s"), "line 7: the file of voxels"),

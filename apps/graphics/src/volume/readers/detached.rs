@@ -103,7 +103,7 @@ impl Names {
     }
 
     /// Returns the number of files.
-    pub(super) fn count(&self) -> u64 {
+    fn count(&self) -> u64 {
         match self {
             Self::Listed(names) => names.len() as u64,
             Self::Numbered { numbers, .. } => numbers.count(),
@@ -131,14 +131,42 @@ impl Names {
     }
 }
 
-/// Returns the layout of files of `dimension` dimensions: rows, slices, or several slices each.
-/// `named` is the field with the names.
-pub(super) fn part_of(
-    layout: &Layout,
-    dimension: u64,
-    names: &Names,
+/// Reads the voxels of the file or of the files that the field `named` names.
+///
+/// `names` has the names and the number of dimensions of each file: rows, slices, or several slices
+/// each. Without it, the field is the name of the only file. `read` reads the voxels of one file.
+pub(super) fn read(
+    names: Option<(Names, u64)>,
     named: &Field,
-) -> Result<Layout, Fault> {
+    layout: &Layout,
+    files: &mut Context<'_>,
+    read: impl Fn(&mut Source<'_>, &Layout, Option<u64>) -> Result<Voxels, Fault>,
+) -> Result<Voxels, Fault> {
+    let Some((names, dimension)) = names else {
+        return files.read_beside(named.place, &named.text, |source, file_bytes| {
+            read(source, layout, file_bytes)
+        });
+    };
+    let part = part_of(layout, dimension, &names, named)?;
+    let mut all: Option<Voxels> = None;
+    for index in 0..names.count() {
+        let (place, name) = names.get(index);
+        let voxels = files.read_beside(place, &name, |source, file_bytes| {
+            read(source, &part, file_bytes)
+        })?;
+        match &mut all {
+            None => all = Some(voxels),
+            // The memory grows only by voxels that exist, whatever the header says.
+            Some(all) => all
+                .append(voxels)
+                .map_err(|none| Fault::no_memory(place, none))?,
+        }
+    }
+    all.ok_or_else(|| Fault::syntax(named.place, "no file of voxels", "at least one file"))
+}
+
+/// Returns the layout of files of `dimension` dimensions.
+fn part_of(layout: &Layout, dimension: u64, names: &Names, named: &Field) -> Result<Layout, Fault> {
     layout.count()?;
     let [_, y, z] = layout.size;
     let parts = names.count();
@@ -155,28 +183,4 @@ pub(super) fn part_of(
         format!("{parts} files"),
         expected,
     ))
-}
-
-/// Reads all files. `read` reads the voxels of one of them.
-pub(super) fn read_all(
-    names: &Names,
-    part: &Layout,
-    files: &mut Context<'_>,
-    read: impl Fn(&mut Source<'_>, &Layout, Option<u64>) -> Result<Voxels, Fault>,
-) -> Result<Voxels, Fault> {
-    let mut all: Option<Voxels> = None;
-    for index in 0..names.count() {
-        let (place, name) = names.get(index);
-        let voxels = files.read_beside(place, &name, |source, file_bytes| {
-            read(source, part, file_bytes)
-        })?;
-        match &mut all {
-            None => all = Some(voxels),
-            // The memory grows only by voxels that exist, whatever the header says.
-            Some(all) => all
-                .append(voxels)
-                .map_err(|none| Fault::no_memory(place, none))?,
-        }
-    }
-    all.ok_or_else(|| Fault::syntax(part.place, "no file of voxels", "at least one file"))
 }

@@ -52,13 +52,9 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
     };
     let voxels = if data_file.text.eq_ignore_ascii_case("LOCAL") {
         read(source, &layout, files.file_bytes)?
-    } else if let Some((names, dimension)) = names(source, &layout, &data_file)? {
-        let part = detached::part_of(&layout, dimension, &names, &data_file)?;
-        detached::read_all(&names, &part, files, read)?
     } else {
-        files.read_beside(data_file.place, &data_file.text, |source, bytes| {
-            read(source, &layout, bytes)
-        })?
+        let names = names(source, &layout, &data_file)?;
+        detached::read(names, &data_file, &layout, files, read)?
     };
     Parsed::new(
         VolumeFormat::MetaImage,

@@ -51,15 +51,10 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
     };
     let voxels = match fields.get("datafile") {
         None => read(source, &layout, files.file_bytes)?,
-        Some(named) => match names(source, &layout, named)? {
-            Some((names, dimension)) => {
-                let part = detached::part_of(&layout, dimension, &names, named)?;
-                detached::read_all(&names, &part, files, read)?
-            }
-            None => files.read_beside(named.place, &named.text, |source, file_bytes| {
-                read(source, &layout, file_bytes)
-            })?,
-        },
+        Some(named) => {
+            let names = names(source, &layout, named)?;
+            detached::read(names, named, &layout, files, read)?
+        }
     };
     Parsed::new(
         VolumeFormat::Nrrd,
