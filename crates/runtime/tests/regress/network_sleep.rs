@@ -20,6 +20,10 @@ use crate::common::runtime_with;
 /// The workers and the compensating threads.
 const SEATS: usize = 2 + 1_024;
 
+/// The sleeps after which the test has seen enough, and the tasks after which it gives up.
+const SLEEPS: usize = 40;
+const ROUNDS_MAX: usize = 10_000;
+
 /// A network on which nothing arrives. It counts the sleeping workers.
 #[derive(Debug)]
 struct Silence {
@@ -62,7 +66,11 @@ fn network_is_notified_of_the_end_of_each_sleep() {
     let runtime = runtime_with(2, |builder| {
         builder.network(Arc::<Silence>::clone(&network))
     });
-    for _ in 0..20 {
+    // Until both workers have slept often: a busy machine lets them sleep less than once per task.
+    for _ in 0..ROUNDS_MAX {
+        if network.sleeps.load(SeqCst) > SLEEPS {
+            break;
+        }
         runtime.install(|| ());
         // Long enough for a worker to fall asleep, to look for stalled workers after a
         // millisecond, and to fall asleep again.
@@ -71,7 +79,10 @@ fn network_is_notified_of_the_end_of_each_sleep() {
     drop(runtime);
     let [asleep, asleep_max, sleeps] =
         [&network.asleep, &network.asleep_max, &network.sleeps].map(|count| count.load(SeqCst));
-    assert!(sleeps > 20, "{sleeps} sleeps are too few for this test");
+    assert!(
+        sleeps > SLEEPS,
+        "only {sleeps} sleeps in {ROUNDS_MAX} tasks"
+    );
     assert_eq!(asleep, 0, "{asleep} of {sleeps} sleeps have no end");
     assert!(
         asleep_max <= 2,
