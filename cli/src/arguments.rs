@@ -2,6 +2,7 @@
 //!
 //! The arguments of one command alone are declared with the command, in [`crate::commands`].
 
+mod colour;
 mod content;
 mod input;
 pub(crate) mod model;
@@ -9,8 +10,10 @@ pub(crate) mod nodes;
 mod options;
 mod program;
 pub(crate) mod values;
+mod view;
 mod volume;
 
+pub(crate) use self::colour::Colour;
 pub(crate) use self::content::{ContentArguments, ContentInput};
 pub(crate) use self::input::InputArguments;
 pub(crate) use self::model::{MachineArguments, ScenarioArguments};
@@ -19,4 +22,5 @@ pub(crate) use self::options::{
     WorkOptions, WorkerOptions,
 };
 pub(crate) use self::program::{ProgramArguments, sides};
-pub(crate) use self::volume::{ViewArguments, VolumeArguments};
+pub(crate) use self::view::ViewArguments;
+pub(crate) use self::volume::VolumeArguments;

@@ -39,6 +39,7 @@ mod render;
 mod simulate;
 mod sort;
 mod topology;
+mod turn;
 mod view;
 mod volume;
 

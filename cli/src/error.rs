@@ -77,6 +77,14 @@ pub(crate) enum CliError {
         /// The reason.
         source: Box<GenerateError>,
     },
+    /// A mesh would have no triangles.
+    #[error("{input}: {reason} and --clip")]
+    NoSurface {
+        /// The file or the scene.
+        input: String,
+        /// The reason.
+        reason: String,
+    },
     /// No tree can be built from a mesh.
     #[error("{input}: {source}")]
     Tree {

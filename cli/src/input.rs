@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use glam::{DVec3, Vec3};
+use raddle_graphics::camera::Setting;
 use raddle_graphics::kdtree::{KdTree, Parameters};
 use raddle_graphics::mesh::{LoadOptions, Mesh, MeshReport};
 use raddle_graphics::scene;
@@ -22,8 +23,10 @@ pub(crate) struct Input {
     pub(crate) mesh: Mesh,
     /// The file or the scene, for messages.
     pub(crate) name: String,
-    /// The direction that is up in files of this format; `None` for a scene.
+    /// The direction that is up in the file; `None` for a scene.
     pub(crate) up: Option<Vec3>,
+    /// The kind of scene, if the file says it.
+    pub(crate) setting: Option<Setting>,
     /// The point of the file that is the origin of the mesh.
     pub(crate) offset: DVec3,
     /// The section `input` of a report.
@@ -66,6 +69,7 @@ impl Input {
             mesh,
             name,
             up: None,
+            setting: None,
             offset: DVec3::ZERO,
             facts,
         })
@@ -107,7 +111,8 @@ impl Input {
         Ok(Self {
             mesh: loaded.mesh,
             name: path.display().to_string(),
-            up: Some(report.format.up()),
+            up: Some(report.up()),
+            setting: report.presentation.is_object.then_some(Setting::Object),
             offset: report.offset,
             facts: facts_of(path, &report, time),
         })

@@ -13,6 +13,9 @@ use crate::progress::Phase;
 use crate::report::{Facts, Plain};
 use crate::{output, units};
 
+/// The number of ranges of the histogram from which the default transfer function is derived.
+pub(crate) const BIN_COUNT: usize = 256;
+
 /// A volume, its ranges, and facts about its origin.
 #[derive(Debug)]
 pub(crate) struct VolumeInput {
@@ -22,6 +25,8 @@ pub(crate) struct VolumeInput {
     pub(crate) macrocells: Macrocells,
     /// The file, for messages.
     pub(crate) name: String,
+    /// The point of the file that is the origin of the world.
+    pub(crate) offset: DVec3,
     /// The section `input` of a report.
     pub(crate) facts: Facts,
 }
@@ -70,14 +75,28 @@ impl VolumeInput {
         facts
             .row("scene", format!("{} (generated)", choice.formula))
             .field("scene", choice.formula.to_string());
-        describe(&mut facts, &volume, &macrocells);
+        describe(&mut facts, &volume, &macrocells, DVec3::ZERO);
         facts.quantity("generated in", "load_s", &time);
         Ok(Self {
             volume,
             macrocells,
             name,
+            offset: DVec3::ZERO,
             facts,
         })
+    }
+
+    /// Returns the lower and the upper corner of the box around the voxels, in the coordinates of
+    /// the file.
+    pub(crate) fn corners(&self) -> [DVec3; 2] {
+        let bounds = self.volume.bounds();
+        [bounds.min, bounds.max].map(|corner| corner.as_dvec3() + self.offset)
+    }
+
+    /// Warns that there is nothing in a result.
+    pub(crate) fn warn_of_nothing(&self, reason: &str) {
+        let name = &self.name;
+        output::warn(&format!("{name}: {reason}, --clip and --eye"));
     }
 
     fn load(path: &Path, arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
@@ -105,6 +124,7 @@ impl VolumeInput {
             volume: loaded.volume,
             macrocells,
             name,
+            offset: loaded.report.offset,
             facts,
         })
     }
@@ -130,13 +150,13 @@ fn facts_of(name: &str, loaded: &Loaded, macrocells: &Macrocells) -> Facts {
         .field("file_bytes", report.file_bytes)
         .field("files", report.file_count)
         .field("trailing_bytes", report.trailing_bytes);
-    describe(&mut facts, volume, macrocells);
+    describe(&mut facts, volume, macrocells, report.offset);
     facts.quantity("loaded in", "load_s", &report.time);
     facts
 }
 
 /// Describes the voxels and their place in the world.
-fn describe(facts: &mut Facts, volume: &Volume, macrocells: &Macrocells) {
+fn describe(facts: &mut Facts, volume: &Volume, macrocells: &Macrocells, offset: DVec3) {
     let [x, y, z] = volume.size();
     let spacing = volume.spacing();
     let [low, high] = macrocells.range();
@@ -149,14 +169,28 @@ fn describe(facts: &mut Facts, volume: &Volume, macrocells: &Macrocells) {
         .field("type", volume.voxels().type_name())
         .field("voxel_bytes", volume.voxels().bytes())
         .field("spacing", spacing.to_array())
-        .field("origin", volume.origin().to_array())
+        .field("origin", (volume.origin() + offset).to_array())
         .field("direction", volume.direction().to_cols_array_2d())
         .row("range", format!("{low} to {high}"))
         .field("range", json!([low, high]));
-    if spacing != glam::DVec3::ONE {
+    if spacing != DVec3::ONE {
         facts.row(
             "spacing",
             format!("{}, {}, {}", spacing.x, spacing.y, spacing.z),
         );
+    }
+    let origin = volume.origin() + offset;
+    if origin != DVec3::ZERO {
+        facts.row(
+            "origin",
+            format!("{}, {}, {}", origin.x, origin.y, origin.z),
+        );
+    }
+    if volume.direction() != DMat3::IDENTITY {
+        let axis = |axis: usize| {
+            let DVec3 { x, y, z } = volume.direction().col(axis);
+            format!("{x:.4},{y:.4},{z:.4}")
+        };
+        facts.row("axes", format!("{}, {}, {}", axis(0), axis(1), axis(2)));
     }
 }

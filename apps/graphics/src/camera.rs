@@ -309,6 +309,8 @@ pub struct View {
     /// The direction that points up if `up` is `None`, unless the line of sight is along it. The
     /// default is the y axis. See [`Format::up`](crate::mesh::Format::up).
     pub up_default: Option<Vec3>,
+    /// The kind of scene. If it is `None`, rays through the mesh decide.
+    pub setting: Option<Setting>,
     /// The vertical field of view in degrees.
     pub fov_degrees: Option<f32>,
     /// True for parallel rays. The picture shows the plane through the point to look at, or the
@@ -350,11 +352,12 @@ impl View {
         let Some(upright) = up.try_normalize() else {
             return Err(CameraError::NoUpright(up));
         };
-        let setting = if room::is_room(mesh, tree) {
-            Setting::Room
-        } else {
-            Setting::Object
-        };
+        let setting = self
+            .setting
+            .unwrap_or_else(|| match room::is_room(mesh, tree) {
+                true => Setting::Room,
+                false => Setting::Object,
+            });
         let fov_degrees = self.fov_degrees.unwrap_or(match setting {
             Setting::Object => FOV_OBJECT_DEGREES,
             Setting::Room => FOV_ROOM_DEGREES,

@@ -1,8 +1,10 @@
 //! Finds out whether a file has a mesh or a volume.
 
+use std::fs::Metadata;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use crate::file::{self, FileError, Stream};
+use crate::file::{self, Fault, FileError, FileProblem, Place, Stream};
 use crate::{mesh, volume};
 
 /// The kind of content of a file.
@@ -23,7 +25,8 @@ impl Content {
     /// means that it is something else. A folder is a volume, a series of DICOM images.
     ///
     /// # Errors
-    /// Returns a [`FileError`] if the file cannot be read.
+    /// Returns a [`FileError`] if the file cannot be read, or if it is a pipe: its beginning would
+    /// be lost.
     ///
     /// # Examples
     /// ```
@@ -39,6 +42,17 @@ impl Content {
         let path = path.as_ref();
         if path.is_dir() {
             return Ok(Some(Self::Volume));
+        }
+        let is_pipe = |metadata: Metadata| metadata.file_type().is_fifo();
+        if path.metadata().is_ok_and(is_pipe) {
+            let fault = Fault::new(
+                Place::Whole,
+                FileProblem::UnknownFormat {
+                    found: "a pipe".to_owned(),
+                    expected: "a file, which can be read a second time once its kind is known",
+                },
+            );
+            return Err(fault.at(path));
         }
         let outcome = file::open(path, "a file").and_then(|(file, length)| {
             let mut stream = Stream::new(file, length, HEAD_BYTES_MAX, |_| ())?;

@@ -4,7 +4,8 @@
 // `mesh` reads files, through `file`, and `scene` generates triangles. `kdtree` builds and
 // traverses trees; `intersect`, `bounds` and `ray` are the geometry. `camera`, `render` and
 // `picture` make images of anything, lit by `light`; `render_mesh` of meshes and `volume` of
-// volumes. `memory` checks beforehand that there is enough memory.
+// volumes. `offset` moves distant scenes near the origin, and `memory` checks beforehand that there
+// is enough memory.
 
 pub mod bounds;
 pub mod camera;
@@ -15,6 +16,7 @@ pub mod kdtree;
 mod light;
 mod memory;
 pub mod mesh;
+mod offset;
 pub mod picture;
 pub mod ray;
 pub mod render;

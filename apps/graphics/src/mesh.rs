@@ -14,6 +14,7 @@
 //! Other triangles of zero area are kept. They are counted in reports, and all code must handle
 //! them.
 
+mod clip;
 mod faces;
 mod format;
 mod ignored;
@@ -21,6 +22,7 @@ mod load;
 mod parsed;
 mod points;
 mod polygon;
+mod presentation;
 mod readers;
 mod report;
 mod triangles;
@@ -34,8 +36,10 @@ use crate::file::{self, Fault, Match, Source};
 pub use self::format::{FORMATS, Format};
 pub use self::ignored::Ignored;
 pub use self::load::{LoadOptions, Loaded};
+pub use self::presentation::Presentation;
 pub use self::report::MeshReport;
 pub use self::triangles::{COORDINATE_MAX, Mesh};
+pub use self::write::PlyOptions;
 
 #[cfg(test)]
 mod tests;

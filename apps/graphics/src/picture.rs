@@ -389,6 +389,18 @@ pub fn srgb(linear: f32) -> f32 {
     }
 }
 
+/// Converts a channel from sRGB, from 0 to 1, to linear light.
+///
+/// # Source
+/// IEC 61966-2-1, as for [`srgb`].
+#[must_use]
+pub fn linear(channel: f32) -> f32 {
+    match channel <= 0.040_45 {
+        true => channel / 12.92,
+        false => ((channel + 0.055) / 1.055).powf(2.4),
+    }
+}
+
 /// Returns a threshold for rounding, which varies from pixel to pixel so that smooth gradients show
 /// no steps.
 ///

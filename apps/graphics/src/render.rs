@@ -71,13 +71,18 @@ pub struct Sample {
     pub position: [f32; 2],
     /// The size of the picture in pixels.
     pub size: (u32, u32),
+    /// The colour behind the scene; a backdrop if there is none.
+    pub background: Option<Vec3>,
 }
 
 impl Sample {
-    /// Returns the colour of the backdrop: bright in the middle, darker towards the corners.
+    /// Returns the colour behind the scene. A backdrop is bright in the middle and darker towards
+    /// the corners.
+    #[inline]
     #[must_use]
-    pub fn backdrop(&self) -> Vec3 {
-        backdrop(self.position, self.size)
+    pub fn behind(&self) -> Vec3 {
+        self.background
+            .unwrap_or_else(|| backdrop(self.position, self.size))
     }
 }
 
@@ -109,6 +114,8 @@ pub struct FrameOptions {
     pub tile_edge: u32,
     /// The part of the scene that is shown; everything if there is none.
     pub clip: Option<Bounds>,
+    /// The colour behind the scene, linear; a backdrop if there is none.
+    pub background: Option<Vec3>,
 }
 
 impl Default for FrameOptions {
@@ -118,6 +125,7 @@ impl Default for FrameOptions {
             samples: 1,
             tile_edge: TILE_EDGE,
             clip: None,
+            background: None,
         }
     }
 }

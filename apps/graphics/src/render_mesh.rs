@@ -5,6 +5,8 @@
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
+use glam::Vec3;
+
 use crate::bounds::Bounds;
 use crate::camera::{Camera, CameraError, Setting, View};
 use crate::kdtree::KdTree;
@@ -41,6 +43,8 @@ pub struct RenderOptions {
     pub view: View,
     /// The part of the mesh that is shown; everything if there is none.
     pub clip: Option<Bounds>,
+    /// The colour behind the mesh, linear; a backdrop if there is none.
+    pub background: Option<Vec3>,
 }
 
 impl Default for RenderOptions {
@@ -50,6 +54,7 @@ impl Default for RenderOptions {
             samples: 4,
             view: View::default(),
             clip: None,
+            background: None,
         }
     }
 }
@@ -179,6 +184,7 @@ pub fn render<P: Proceed>(
         size: options.size,
         samples: options.samples,
         clip: options.clip,
+        background: options.background,
         ..FrameOptions::default()
     };
     frame.check()?;

@@ -6,7 +6,7 @@ use raddle_graphics::scene::Scene;
 
 use super::render::{self, RenderArguments};
 use crate::arguments::values::{SceneChoice, Size};
-use crate::arguments::{InputArguments, Options};
+use crate::arguments::{InputArguments, Options, ViewArguments};
 use crate::error::CliError;
 use crate::output;
 use crate::report::Report;
@@ -30,17 +30,14 @@ pub(super) fn run(options: &Options) -> Result<Report, CliError> {
             }),
         },
         output: std::path::absolute(&picture).unwrap_or(picture),
-        size: Size {
-            width: 1280,
-            height: 960,
-        },
-        samples: 4,
-        orthographic: false,
-        clip: None,
-        eye: None,
-        look_at: None,
-        up: None,
-        fov: None,
+        from: None,
+        view: ViewArguments::of(
+            Size {
+                width: 1280,
+                height: 960,
+            },
+            4,
+        ),
     };
     if !options.json && !options.quiet {
         output::print_ahead("Rendering a sphere flake, since no command was given.\n\n")?;

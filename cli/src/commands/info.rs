@@ -11,8 +11,8 @@ use serde_json::json;
 use crate::arguments::{ContentArguments, ContentInput, InputArguments, Options, VolumeArguments};
 use crate::error::CliError;
 use crate::input::{Input, coordinates};
-use crate::report::{Count, RanOn, Report};
-use crate::volume_input::VolumeInput;
+use crate::report::{Count, Plain, RanOn, Report};
+use crate::volume_input::{BIN_COUNT, VolumeInput};
 use crate::{units, workers};
 
 pub(super) const EXAMPLES: &str = "\
@@ -87,15 +87,22 @@ fn area(mesh: &Mesh, index: usize) -> f64 {
 fn of_volume(input: &VolumeArguments, bins: usize, quiet: bool) -> Result<Report, CliError> {
     let input = VolumeInput::get(input, quiet)?;
     let range = input.macrocells.range();
-    let all = Histogram::of(&input.volume, range, bins);
-    let shown = Histogram::of(&input.volume, range, ROWS);
+    let [all, shown, for_threshold] =
+        [bins, ROWS, BIN_COUNT].map(|bins| Histogram::of(&input.volume, range, bins));
+    let threshold = for_threshold.threshold();
+    let [low, high] = input.corners();
     let mut report = Report::new();
     report
         .section("input", &input.facts)
         .field("content", "volume");
     report
-        .row("threshold", format!("{:.1} (Otsu)", all.threshold()))
-        .field("threshold", all.threshold())
+        .row("threshold", format!("{} (Otsu)", number(threshold)))
+        .field("threshold", threshold)
+        .row(
+            "box",
+            format!("{} to {}", coordinates(low), coordinates(high)),
+        )
+        .field("box", json!([low.to_array(), high.to_array()]))
         .field("histogram", json!({ "range": range, "counts": all.counts }))
         .text(bars("voxels", range, &shown.counts));
     Ok(report)
@@ -103,10 +110,11 @@ fn of_volume(input: &VolumeArguments, bins: usize, quiet: bool) -> Result<Report
 
 fn of_matrix(input: &VolumeArguments, bins: usize) -> Result<Report, CliError> {
     let file = input.file.as_deref().unwrap_or(Path::new(""));
-    let matrix = Matrix::read(file).map_err(|source| CliError::UnknownContent {
-        path: file.to_path_buf(),
-        source,
-    })?;
+    let (matrix, format) =
+        Matrix::read_with_format(file).map_err(|source| CliError::UnknownContent {
+            path: file.to_path_buf(),
+            source,
+        })?;
     let values: Vec<f64> = matrix.entries().map(|(_, _, bytes)| bytes).collect();
     let sum: f64 = values.iter().sum();
     let mut report = Report::new();
@@ -114,6 +122,7 @@ fn of_matrix(input: &VolumeArguments, bins: usize) -> Result<Report, CliError> {
         .row("file", file.display().to_string())
         .field("file", file.display().to_string())
         .field("content", "matrix")
+        .quantity("format", "format", &Plain(format.to_string()))
         .quantity("parties", "parties", &Count(matrix.order()))
         .quantity("entries", "entries", &Count(values.len()))
         .row("sum", units::large(sum))

@@ -2,16 +2,19 @@
 
 use std::io::{BufWriter, IntoInnerError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use raddle_graphics::mesh::Mesh;
+use glam::{DVec3, Vec3};
+use raddle_graphics::mesh::{Mesh, PlyOptions, Presentation};
 use raddle_graphics::picture;
 use raddle_graphics::volume::isosurface::{
-    self, IsosurfaceError, IsosurfaceOptions, IsosurfaceRendering, Surface,
+    self, IsosurfaceCounts, IsosurfaceError, IsosurfaceOptions, IsosurfaceRendering, Surface,
 };
 use raddle_trace::whole_file::WholeFile;
 
-use crate::arguments::{Options, ViewArguments, VolumeArguments};
+use crate::arguments::{Colour, Options, ViewArguments, VolumeArguments};
+use crate::commands::turn::{FRAMES_MAX, numbered, turned};
 use crate::error::CliError;
 use crate::progress::Phase;
 use crate::report::{Count, RanOn, Report};
@@ -23,6 +26,7 @@ Examples:
   raddle isosurface head.nrrd --iso 400 -o skull.png --shadows
   raddle isosurface ct/ --iso=-300,250 --opacity 0.3,1 -o skin-and-bone.png
   raddle isosurface engine_256x256x128_u8.raw --iso 80 -o engine.png --eye 400,300,300
+  raddle isosurface head.nrrd --iso 400 -o turn.png --frames 36 --colour '#e8d8b0'
   raddle isosurface head.nrrd --iso 400 --extract skull.ply
 
 Pictures: .png, .ppm, .exr.";
@@ -39,6 +43,9 @@ pub(crate) struct IsosurfaceArguments {
     /// Opacities of the surfaces, from 0 to 1, in the same order [default: 1]
     #[arg(long, value_name = "SHARE", value_delimiter = ',')]
     opacity: Vec<f32>,
+    /// Colours of the surfaces, in the same order: #rrggbb, black, white or grey
+    #[arg(long, value_name = "COLOUR", value_delimiter = ',')]
+    colour: Vec<Colour>,
     /// Let surfaces cast shadows
     #[arg(long)]
     shadows: bool,
@@ -49,6 +56,10 @@ pub(crate) struct IsosurfaceArguments {
     /// File for the surfaces as triangles (.ply), by marching cubes
     #[arg(long, value_name = "MESH", value_hint = ValueHint::FilePath)]
     extract: Option<PathBuf>,
+    /// Number of pictures of a whole turn
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "output")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=FRAMES_MAX as i64))]
+    frames: u32,
     #[command(flatten)]
     view: ViewArguments,
 }
@@ -69,27 +80,49 @@ impl IsosurfaceArguments {
         Ok(Some((output::begin_file(path)?, path)))
     }
 
-    fn options(&self) -> Result<IsosurfaceOptions, CliError> {
-        if self.opacity.len() > self.iso.len() {
-            return Err(CliError::WrongCall {
-                options: format!("--opacity with {} values", self.opacity.len()),
-                reason: format!("expected at most {}, one for each isovalue", self.iso.len()),
-            });
-        }
+    /// Returns the options for a volume with an offset.
+    fn options(&self, offset: DVec3) -> IsosurfaceOptions {
         let surfaces = self.iso.iter().enumerate().map(|(index, &isovalue)| {
             let surface = Surface::new(isovalue, index);
-            let opacity = self.opacity.get(index).copied();
+            let colour = self.colour.get(index).copied();
             Surface {
-                opacity: opacity.unwrap_or(surface.opacity),
+                opacity: self.opacity.get(index).copied().unwrap_or(surface.opacity),
+                colour: colour.map_or(surface.colour, Colour::linear),
                 ..surface
             }
         });
-        Ok(IsosurfaceOptions {
+        IsosurfaceOptions {
             surfaces: surfaces.collect(),
             has_shadows: self.shadows,
-            view: self.view.view(),
-            frame: self.view.frame(),
-        })
+            view: self.view.view(offset),
+            frame: self.view.frame(offset, None),
+        }
+    }
+
+    /// Returns the reason why no surface is visible.
+    fn reason_for_nothing(&self, input: &VolumeInput) -> String {
+        let [low, high] = input.macrocells.range();
+        match self.iso.iter().any(|&value| low < value && value <= high) {
+            true => "no surface is in the picture; see --iso".to_owned(),
+            false => format!("no isovalue is among the values, {low} to {high}; see --iso"),
+        }
+    }
+
+    /// Checks the options that do not depend on the volume.
+    fn check(&self) -> Result<(), CliError> {
+        for (name, count) in [
+            ("opacity", self.opacity.len()),
+            ("colour", self.colour.len()),
+        ] {
+            if count > self.iso.len() {
+                return Err(CliError::WrongCall {
+                    options: format!("--{name} with {count} values"),
+                    reason: format!("expected at most {}, one for each isovalue", self.iso.len()),
+                });
+            }
+        }
+        let options = self.options(DVec3::ZERO);
+        options.check().map_err(|source| refused(source, self))
     }
 }
 
@@ -98,11 +131,12 @@ impl IsosurfaceArguments {
 /// # Errors
 /// [`CliError`]. A path that cannot be written is detected before any work is done.
 pub(super) fn run(arguments: &IsosurfaceArguments, options: &Options) -> Result<Report, CliError> {
-    let surfaces = arguments.options()?;
-    surfaces
-        .check()
-        .map_err(|source| refused(source, arguments))?;
-    if let Some(path) = &arguments.output {
+    arguments.check()?;
+    let paths = arguments
+        .output
+        .as_ref()
+        .map(|path| numbered(path, 0..arguments.frames));
+    for path in paths.iter().flatten() {
         picture::check_path(path)?;
     }
     let mesh_file = arguments.mesh_file()?;
@@ -113,8 +147,8 @@ pub(super) fn run(arguments: &IsosurfaceArguments, options: &Options) -> Result<
         report
             .section("input", &input.facts)
             .field("isovalues", &arguments.iso);
-        if let Some(path) = &arguments.output {
-            render(&input, arguments, &surfaces, path, options, &mut report)?;
+        if let Some(paths) = &paths {
+            render(&input, arguments, paths, options, &mut report)?;
         }
         if let Some(file) = mesh_file {
             extract(&input, arguments, file, options, &mut report)?;
@@ -129,22 +163,50 @@ pub(super) fn run(arguments: &IsosurfaceArguments, options: &Options) -> Result<
 fn render(
     input: &VolumeInput,
     arguments: &IsosurfaceArguments,
-    surfaces: &IsosurfaceOptions,
-    path: &Path,
+    paths: &[PathBuf],
     options: &Options,
     report: &mut Report,
 ) -> Result<(), CliError> {
+    let mut surfaces = arguments.options(input.offset);
+    let view = surfaces.view;
+    let mut sum = Sum::default();
     let phase = Phase::begin("rendering", options.quiet);
-    let rendering = isosurface::render(&input.volume, &input.macrocells, surfaces, |done| {
-        phase.one_more_of(done.tile_count);
-    })
-    .map_err(|source| refused(source, arguments))?;
+    for (index, path) in paths.iter().enumerate() {
+        surfaces.view = turned(&view, &input.volume, index, paths.len())
+            .map_err(|source| refused(source.moved_by(input.offset).into(), arguments))?;
+        let rendering = isosurface::render(&input.volume, &input.macrocells, &surfaces, |done| {
+            phase.one_more_of(done.tile_count * paths.len());
+        })
+        .map_err(|source| refused(source, arguments))?;
+        rendering.picture.save(path)?;
+        sum.add(&rendering);
+    }
     drop(phase);
-    let phase = Phase::begin("writing", options.quiet);
-    rendering.picture.save(path)?;
-    drop(phase);
-    report_picture(arguments, &rendering, path, report);
+    if sum.counts.hits == 0 && !options.quiet {
+        input.warn_of_nothing(&arguments.reason_for_nothing(input));
+    }
+    report_pictures(arguments, &sum, paths, report);
     Ok(())
+}
+
+/// The work for all pictures, of which only one is in memory.
+#[derive(Debug, Default)]
+struct Sum {
+    counts: IsosurfaceCounts,
+    time_prepare: Duration,
+    time_trace: Duration,
+    rays: u64,
+    tasks: usize,
+}
+
+impl Sum {
+    fn add(&mut self, rendering: &IsosurfaceRendering) {
+        self.counts += rendering.counts;
+        self.time_prepare += rendering.time_prepare;
+        self.time_trace += rendering.time_trace;
+        self.rays += rendering.rays;
+        self.tasks += rendering.tile_count;
+    }
 }
 
 /// Extracts the surfaces as one mesh.
@@ -157,10 +219,16 @@ fn extract(
 ) -> Result<(), CliError> {
     let phase = Phase::begin("extracting", options.quiet);
     let mut mesh = Mesh::default();
+    let mut comments = vec!["surfaces of equal value in a volume, by raddle".to_owned()];
+    let clip = arguments.view.frame(input.offset, None).clip;
     for &isovalue in &arguments.iso {
         let more = isosurface::extract(&input.volume, &input.macrocells, isovalue)
             .map_err(|source| refused(source, arguments))?;
-        let first = mesh.positions.len();
+        let more = match clip {
+            Some(clip) => more.clipped(clip),
+            None => more,
+        };
+        let (first, first_face) = (mesh.positions.len(), mesh.triangles.len());
         if u32::try_from(first + more.positions.len()).is_err() {
             return Err(refused(IsosurfaceError::Vertices, arguments));
         }
@@ -168,12 +236,30 @@ fn extract(
         mesh.normals.extend(more.normals);
         let moved = |corners: [u32; 3]| corners.map(|corner| corner + first as u32);
         mesh.triangles.extend(more.triangles.into_iter().map(moved));
+        let end = mesh.triangles.len();
+        comments.push(format!(
+            "isovalue {isovalue}: faces {first_face} to {end}, without the last"
+        ));
     }
+    if mesh.triangles.is_empty() {
+        return Err(CliError::NoSurface {
+            input: input.name.clone(),
+            reason: arguments.reason_for_nothing(input),
+        });
+    }
+    let ply = PlyOptions {
+        offset: input.offset,
+        presentation: Presentation {
+            up: Some(arguments.view.up.unwrap_or(Vec3::Z)),
+            is_object: true,
+        },
+        comments,
+    };
     let time = phase.elapsed();
     drop(phase);
     let phase = Phase::begin("writing", options.quiet);
     let mut writer = BufWriter::new(file);
-    let written = mesh.write_ply(&mut writer);
+    let written = mesh.write_ply(&mut writer, &ply);
     let written = written.and_then(|()| writer.into_inner().map_err(IntoInnerError::into_error));
     output::finish_file(written, path)?;
     drop(phase);
@@ -201,19 +287,26 @@ fn refused(error: IsosurfaceError, arguments: &IsosurfaceArguments) -> CliError 
     }
 }
 
-/// Reports on a picture.
-fn report_picture(
+/// Reports on pictures.
+fn report_pictures(
     arguments: &IsosurfaceArguments,
-    rendering: &IsosurfaceRendering,
-    path: &Path,
+    sum: &Sum,
+    paths: &[PathBuf],
     report: &mut Report,
 ) {
-    let counts = &rendering.counts;
-    let time = rendering.time_prepare + rendering.time_trace;
+    let counts = &sum.counts;
+    let pictures: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     report
-        .quantity("rendered in", "render_s", &time)
-        .field("prepare_s", rendering.time_prepare.as_secs_f64())
-        .quantity("rays", "rays", &Count(rendering.rays as usize))
+        .quantity("prepared in", "prepare_s", &sum.time_prepare)
+        .quantity(
+            "rendered in",
+            "render_s",
+            &(sum.time_prepare + sum.time_trace),
+        )
+        .quantity("rays", "rays", &Count(sum.rays as usize))
         .quantity("hits", "hits", &Count(counts.hits as usize))
         .row(
             "work",
@@ -224,10 +317,13 @@ fn report_picture(
             ),
         )
         .field("counts", counts)
-        .field("tasks", rendering.tile_count)
+        .field("tasks", sum.tasks)
         .row(
-            "picture",
-            format!("{} ({})", path.display(), arguments.view.size),
+            match paths.len() {
+                1 => "picture",
+                _ => "pictures",
+            },
+            format!("{} ({})", pictures.join(", "), arguments.view.size),
         )
-        .field("picture", path.display().to_string());
+        .field("pictures", pictures);
 }

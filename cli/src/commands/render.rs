@@ -3,16 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueHint};
-use glam::{DVec3, Vec3};
+use clap::{Args, ValueEnum, ValueHint};
 use raddle_graphics::camera::{Setting, View};
 use raddle_graphics::kdtree::TESTS_SLOW;
 use raddle_graphics::picture;
 use raddle_graphics::render_mesh::{self as render, RenderError, RenderOptions, RenderReport};
 use serde_json::json;
 
-use crate::arguments::values::{self, Clip, Size};
-use crate::arguments::{InputArguments, Options};
+use crate::arguments::{InputArguments, Options, ViewArguments};
 use crate::error::CliError;
 use crate::input::{Input, coordinates};
 use crate::progress::Phase;
@@ -28,41 +26,55 @@ Examples:
 
 Pictures: .png, .ppm, .exr.";
 
+const EYE_HELP: &str =
+    "Position of the camera [default: chosen so that the mesh fills the picture]";
+const AT_HELP: &str = "Point that the camera looks at [default: the middle of the mesh]";
+const UP_HELP: &str = "Direction that is up [default: that in the file, or 0,0,1 for STL and 0,1,0 \
+    for all other formats]";
+const FOV_HELP: &str = "Vertical field of view in degrees [default: 32, or 68 inside a building]";
+const BACKGROUND_HELP: &str =
+    "Colour behind the mesh: #rrggbb, black, white, grey or backdrop [default: backdrop]";
+
 /// `raddle render`.
 #[derive(Debug, Clone, Args)]
+#[command(
+    mut_arg("size", |argument| argument.default_value("1024x768")),
+    mut_arg("samples", |argument| argument.default_value("4")),
+    mut_arg("eye", |argument| argument.help(EYE_HELP)),
+    mut_arg("look_at", |argument| argument.help(AT_HELP)),
+    mut_arg("up", |argument| argument.help(UP_HELP)),
+    mut_arg("fov", |argument| argument.help(FOV_HELP)),
+    mut_arg("background", |argument| argument.help(BACKGROUND_HELP)),
+)]
 pub(crate) struct RenderArguments {
     #[command(flatten)]
     pub(super) input: InputArguments,
     /// File for the picture; its extension (.png, .ppm or .exr) selects the format
     #[arg(short, long, value_name = "PICTURE", value_hint = ValueHint::FilePath)]
     pub(super) output: PathBuf,
-    /// Width and height in pixels
-    #[arg(long, value_name = "WxH", default_value = "1024x768")]
-    pub(super) size: Size,
-    /// Samples per pixel
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    pub(super) samples: u32,
-    /// Position of the camera [default: chosen so that the mesh fills the picture]
-    #[arg(long, value_name = "X,Y,Z", value_parser = values::vector, allow_hyphen_values = true)]
-    pub(super) eye: Option<DVec3>,
-    /// Point that the camera looks at [default: the middle of the mesh]
-    #[arg(long, value_name = "X,Y,Z", value_parser = values::vector, allow_hyphen_values = true)]
-    pub(super) look_at: Option<DVec3>,
-    /// Direction that is up [default: 0,0,1 for STL, 0,1,0 for all other formats]
-    #[arg(long, value_name = "X,Y,Z", value_parser = values::direction)]
-    #[arg(allow_hyphen_values = true)]
-    pub(super) up: Option<Vec3>,
-    /// Vertical field of view in degrees [default: 32, or 68 inside a building]
-    #[arg(long, value_name = "DEGREES", value_parser = values::field_of_view)]
-    pub(super) fov: Option<f32>,
-    /// Parallel rays: the size of a part does not depend on its distance
-    #[arg(long)]
-    pub(super) orthographic: bool,
-    /// Show only a part: the smallest and the largest x, y and z
-    #[arg(long, value_name = "X0,X1,Y0,Y1,Z0,Z1", value_parser = values::clip)]
-    #[arg(allow_hyphen_values = true)]
-    pub(super) clip: Option<Clip>,
+    /// Side from which the mesh is seen [default: inside for rooms, outside for all others]
+    #[arg(long, value_name = "SIDE")]
+    pub(super) from: Option<Side>,
+    #[command(flatten)]
+    pub(super) view: ViewArguments,
+}
+
+/// The side from which a mesh is seen.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum Side {
+    /// From outside, as an object
+    Outside,
+    /// From inside, as a room
+    Inside,
+}
+
+impl Side {
+    fn setting(self) -> Setting {
+        match self {
+            Self::Outside => Setting::Object,
+            Self::Inside => Setting::Room,
+        }
+    }
 }
 
 /// Renders the input of the arguments and writes the picture.
@@ -73,33 +85,32 @@ pub(super) fn run(arguments: &RenderArguments, options: &Options) -> Result<Repo
     picture::check_path(&arguments.output)?;
     let runtime = workers::start(options)?;
     let input = Input::get(&arguments.input, options.quiet)?;
-    // The mesh is relative to its offset, so the view has to be relative to it too.
-    let relative = |point: DVec3| (point - input.offset).as_vec3();
+    let view = &arguments.view;
     let given = View {
-        eye: arguments.eye.map(relative),
-        look_at: arguments.look_at.map(relative),
-        up: arguments.up,
-        fov_degrees: arguments.fov,
-        up_default: None,
+        setting: arguments.from.map(Side::setting),
+        // The default view of a scene may have parallel rays, too.
         is_orthographic: false,
+        ..view.view(input.offset)
     };
     // A scene has a view of its own, which only makes sense as a whole.
-    let view = match arguments.input.scene {
+    let chosen = match arguments.input.scene {
         Some(choice) if given == View::default() => choice.scene.view(),
         _ => View {
             up_default: input.up,
+            setting: given.setting.or(input.setting),
             ..given
         },
     };
-    let view = View {
-        is_orthographic: arguments.orthographic,
-        ..view
-    };
+    let frame = view.frame(input.offset, None);
     let render_options = RenderOptions {
-        size: (arguments.size.width, arguments.size.height),
-        samples: arguments.samples,
-        view,
-        clip: arguments.clip.map(|clip| clip.moved_by(-input.offset)),
+        size: frame.size,
+        samples: frame.samples,
+        view: View {
+            is_orthographic: view.orthographic,
+            ..chosen
+        },
+        clip: frame.clip,
+        background: frame.background,
     };
     let made = runtime.install(|| make(&input, &render_options, arguments, options.quiet))?;
     let report = made.report(&input, arguments, runtime.worker_count());
@@ -141,23 +152,10 @@ fn make(
 /// Converts an error of rendering. If options for the camera were given, they are named; otherwise
 /// the mesh is.
 fn refused(error: RenderError, arguments: &RenderArguments, input: &Input) -> CliError {
-    let vector = |name: &str, value: Option<DVec3>| {
-        value.map(|DVec3 { x, y, z }| format!("--{name}={x},{y},{z}"))
-    };
-    let given: Vec<String> = [
-        vector("eye", arguments.eye),
-        vector("look-at", arguments.look_at),
-        arguments
-            .up
-            .map(|Vec3 { x, y, z }| format!("--up={x},{y},{z}")),
-        arguments.fov.map(|degrees| format!("--fov {degrees}")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let given = arguments.view.given();
     match error {
         RenderError::Camera(reason) if !given.is_empty() => CliError::WrongCall {
-            options: given.join(" "),
+            options: given,
             reason: reason.moved_by(input.offset).to_string(),
         },
         source => CliError::Render {
@@ -180,7 +178,7 @@ impl Made {
         };
         let by = format!("{workers} {}", units::plural(workers, "worker"));
         let rays_per_second = rendered.rays_per_second();
-        let samples = arguments.samples;
+        let samples = arguments.view.samples;
         let mut report = Report::new();
         report
             .section("input", &input.facts)
@@ -219,7 +217,7 @@ impl Made {
                 format!(
                     "{seen_from}, at {}, {}",
                     coordinates(eye),
-                    match arguments.orthographic {
+                    match arguments.view.orthographic {
                         true => "parallel rays".to_owned(),
                         false => format!("field of view {:.0}°", camera.fov_degrees()),
                     }
@@ -239,7 +237,7 @@ impl Made {
                 format!(
                     "{} ({}, {samples} {} per pixel)",
                     arguments.output.display(),
-                    arguments.size,
+                    arguments.view.size,
                     units::plural(samples as usize, "sample")
                 ),
             )
@@ -247,8 +245,8 @@ impl Made {
                 "picture",
                 json!({
                     "file": arguments.output.display().to_string(),
-                    "width": arguments.size.width,
-                    "height": arguments.size.height,
+                    "width": arguments.view.size.width,
+                    "height": arguments.view.size.height,
                     "samples": samples,
                 }),
             )

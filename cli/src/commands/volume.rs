@@ -3,10 +3,9 @@
 mod arguments;
 mod study;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use glam::{DVec3, Vec3};
 use raddle_graphics::picture;
 use raddle_graphics::volume::direct::{
     self, Blend, DirectCounts, DirectError, DirectOptions, DirectRendering,
@@ -17,14 +16,12 @@ pub(super) use self::arguments::EXAMPLES;
 pub(crate) use self::arguments::VolumeCommandArguments;
 
 use crate::arguments::Options;
+use crate::commands::turn::{frame_count, numbered, turned};
 use crate::error::CliError;
 use crate::progress::Phase;
 use crate::report::{Count, RanOn, Report};
-use crate::volume_input::VolumeInput;
+use crate::volume_input::{BIN_COUNT, VolumeInput};
 use crate::{units, workers};
-
-/// The number of ranges of the histogram from which the transfer function is derived.
-const BIN_COUNT: usize = 256;
 
 /// Renders the volume and writes the pictures.
 ///
@@ -37,7 +34,7 @@ pub(super) fn run(
     if arguments.study {
         return study::run(arguments, options);
     }
-    let frame_count = arguments.frame_count()?;
+    let frame_count = frame_count(arguments.frames.as_deref())?;
     let paths = numbered(&arguments.output, 0..frame_count);
     for path in &paths {
         picture::check_path(path)?;
@@ -51,48 +48,39 @@ pub(super) fn run(
     let report = runtime.install(|| {
         let input = VolumeInput::get(&arguments.input, options.quiet)?;
         let transfer = given.unwrap_or_else(|| derived(arguments, &input));
-        let direct = DirectOptions {
-            blend: if arguments.mip {
-                Blend::Maximum
-            } else {
-                Blend::Composite
-            },
+        let blend = match arguments.mip {
+            true => Blend::Maximum,
+            false => Blend::Composite,
+        };
+        let background = blend.background(arguments.preset.map(|preset| preset.0));
+        let mut direct = DirectOptions {
+            blend,
             step: arguments.step,
             is_shaded: !arguments.no_shading,
-            background: arguments.background.map(|background| background.colour()),
-            view: arguments.view.view(),
-            frame: arguments.view.frame(),
+            view: arguments.view.view(input.offset),
+            frame: arguments.view.frame(input.offset, background),
             ..DirectOptions::new(transfer.with_opacity(arguments.opacity))
         };
+        let view = direct.view;
         let phase = Phase::begin("rendering", options.quiet);
         let mut sum = Sum::default();
         for (index, path) in paths.iter().enumerate() {
-            let turned = turned(&direct, &input, index, paths.len())
-                .map_err(|source| refused(source, arguments))?;
-            let rendering = direct::render(&input.volume, &input.macrocells, &turned, |done| {
+            direct.view = turned(&view, &input.volume, index, paths.len())
+                .map_err(|source| refused(source.into(), arguments, &input))?;
+            let rendering = direct::render(&input.volume, &input.macrocells, &direct, |done| {
                 phase.one_more_of(done.tile_count * paths.len());
             })
-            .map_err(|source| refused(source, arguments))?;
+            .map_err(|source| refused(source, arguments, &input))?;
             rendering.picture.save(path)?;
             sum.add(&rendering);
         }
         drop(phase);
+        if sum.counts.hits == 0 && !options.quiet {
+            input.warn_of_nothing("no visible value is in the picture; see --threshold, --opacity");
+        }
         Ok::<_, CliError>(report(&input, arguments, &paths, &sum))
     })?;
     Ok(report.on(RanOn::Workers(runtime)))
-}
-
-/// Returns the paths of pictures with these numbers: `a-007.png` for `a.png`; only the path itself
-/// if there is one picture.
-fn numbered(path: &Path, numbers: std::ops::Range<u32>) -> Vec<PathBuf> {
-    if numbers.len() == 1 {
-        return vec![path.to_path_buf()];
-    }
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
-    numbers
-        .map(|number| path.with_file_name(format!("{stem}-{number:03}.{extension}")))
-        .collect()
 }
 
 /// Returns the transfer function of a preset, or the default one for the histogram.
@@ -103,38 +91,16 @@ fn derived(arguments: &VolumeCommandArguments, input: &VolumeInput) -> TransferF
     TransferFunction::relative(preset, histogram.range, threshold)
 }
 
-/// Turns the eye about the axis that is up, by the share of a whole turn for a frame.
-fn turned(
-    options: &DirectOptions,
-    input: &VolumeInput,
-    index: usize,
-    count: usize,
-) -> Result<DirectOptions, DirectError> {
-    let mut options = options.clone();
-    if index == 0 {
-        return Ok(options);
-    }
-    let camera = input.volume.camera(&options.view)?;
-    let middle = input.volume.bounds().center().as_dvec3();
-    let at = options
-        .view
-        .look_at
-        .map_or(middle, |point| point.as_dvec3());
-    let up = options
-        .view
-        .up
-        .unwrap_or(Vec3::Z)
-        .as_dvec3()
-        .normalize_or(DVec3::Z);
-    let angle = std::f64::consts::TAU * index as f64 / count as f64;
-    let turn = glam::DQuat::from_axis_angle(up, angle);
-    let eye = at + turn * (camera.eye().as_dvec3() - at);
-    options.view.eye = Some(eye.as_vec3());
-    Ok(options)
-}
-
 /// Converts an error of rendering, which is an error of the call.
-fn refused(error: DirectError, arguments: &VolumeCommandArguments) -> CliError {
+fn refused(
+    error: DirectError,
+    arguments: &VolumeCommandArguments,
+    input: &VolumeInput,
+) -> CliError {
+    let error = match error {
+        DirectError::Camera(error) => DirectError::Camera(error.moved_by(input.offset)),
+        other => other,
+    };
     let options = match error {
         DirectError::Camera(_) => arguments.view.given(),
         DirectError::Step(_) | DirectError::Samples { .. } => {

@@ -244,6 +244,13 @@ fn info_describes_meshes_volumes_and_matrices() {
     let counts = value["histogram"]["counts"].as_array().expect("counts");
     let sum: u64 = counts.iter().filter_map(serde_json::Value::as_u64).sum();
     assert_eq!((counts.len(), sum), (8, 24 * 24 * 24));
+    assert_eq!(
+        value["box"],
+        serde_json::json!([[0.0, 0.0, 0.0], [23.0, 23.0, 23.0]])
+    );
+    // The threshold is that of the default transfer function, whatever histogram is shown.
+    let more = json(&run_well(call("info", &volume, "--json --bins 1000")));
+    assert_eq!(more["threshold"], value["threshold"]);
     let text = run_well(call("info", &volume, ""));
     assert!(
         text.contains("24 × 24 × 24 of type u8") && text.contains('█'),
@@ -387,4 +394,131 @@ fn threshold_and_opacity_change_the_picture() {
     assert_ne!(plain, picture("--preset bone --threshold 30"));
     assert_ne!(plain, picture("--preset bone --opacity 0.2"));
     assert_eq!(plain, picture("--preset bone --opacity 1"));
+}
+
+/// Returns the pixels of a PPM picture.
+fn pixels(path: &Path, edge: usize) -> Vec<[u8; 3]> {
+    let bytes = std::fs::read(path).expect("a picture");
+    let pixels = &bytes[bytes.len() - edge * edge * 3..];
+    pixels.as_chunks().0.to_vec()
+}
+
+#[test]
+fn surfaces_have_colours_in_front_of_a_background() {
+    let folder = Folder::new("colours");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let picture = folder.path("a.ppm");
+    let shown = picture.display();
+    let options = "--iso 100,200 --colour #00ff00,#ff0000 --opacity 0.2,1 --background #0000ff";
+    run_well(call(
+        "isosurface",
+        &file,
+        &format!("{options} --size 33x33 -o {shown}"),
+    ));
+    let found = pixels(&picture, 33);
+    assert_eq!(found[0], [0, 0, 255]);
+    // In the middle red behind a green veil, and further out only the veil in front of blue.
+    let [red, green, blue] = found[16 * 33 + 16];
+    assert!(red > green && green > blue, "{red} {green} {blue}");
+    let veil = found[16 * 33..17 * 33]
+        .iter()
+        .find(|it| **it != [0, 0, 255]);
+    assert!(veil.is_some_and(|[red, green, blue]| blue > green && green > red));
+
+    run_well(call(
+        "isosurface",
+        &file,
+        &format!("--iso 100 --frames 2 --size 16x16 -o {shown}"),
+    ));
+    assert!(folder.path("a-000.ppm").exists() && folder.path("a-001.ppm").exists());
+    let outcome = run(call(
+        "isosurface",
+        &file,
+        &format!("--iso 100 --colour #00ff00,black -o {shown}"),
+    ));
+    let expected = "--colour with 2 values: expected at most 1";
+    assert!(outcome.errors.contains(expected), "{}", outcome.errors);
+}
+
+#[test]
+fn a_maximum_is_on_black_unless_another_background_is_given() {
+    let folder = Folder::new("on-black");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let picture = folder.path("a.ppm");
+    for (options, is_black) in [
+        ("--mip", true),
+        ("--preset x-ray", true),
+        ("--mip --background backdrop", false),
+        ("--preset bone", false),
+    ] {
+        let rest = format!("{options} --size 16x16 -o {}", picture.display());
+        run_well(call("volume", &file, &rest));
+        assert_eq!(pixels(&picture, 16)[0] == [0; 3], is_black, "{options}");
+    }
+}
+
+#[test]
+fn an_extracted_surface_is_cut_and_seen_from_outside() {
+    let folder = Folder::new("extracted");
+    // A thick shell: from its centre, it looks like a room.
+    let shell: Vec<u8> = ball().iter().map(|&it| it.min(255 - it)).collect();
+    let file = folder.file("shell_24x24x24_u8.raw", shell);
+    let (mesh, picture) = (folder.path("shell.ply"), folder.path("shell.ppm"));
+    let extract = |rest: &str| {
+        let rest = format!("--iso 90,100 --json --extract {} {rest}", mesh.display());
+        json(&run_well(call("isosurface", &file, &rest)))
+    };
+    let whole = extract("");
+    let rest = format!("--size 33x33 --json -o {}", picture.display());
+    let rendered = json(&run_well(call("render", &mesh, &rest)));
+    assert_eq!(rendered["camera"]["setting"], "object");
+    let hits = rendered["rays"]["hit"].as_u64().expect("a number");
+    assert!((33 * 33..4 * 33 * 33).contains(&hits), "{hits}");
+    // The camera is above the middle along z, which is up in a volume.
+    let eye = &rendered["camera"]["eye"];
+    assert!(eye[2].as_f64() > Some(12.0), "{eye}");
+    let inside = json(&run_well(call(
+        "render",
+        &mesh,
+        &format!("{rest} --from inside"),
+    )));
+    assert_eq!(inside["camera"]["setting"], "room");
+
+    let half = extract("--clip 0,23,0,23,0,11.5");
+    let count = |value: &serde_json::Value| value["triangles"].as_u64().expect("a number");
+    assert!(count(&half) < count(&whole) * 6 / 10, "{half} {whole}");
+    let value = json(&run_well(call("info", &mesh, "--json")));
+    assert_eq!(value["box"][1][2], 11.5);
+}
+
+#[test]
+fn empty_results_are_not_silent() {
+    let folder = Folder::new("empty");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let picture = folder.path("a.png").display().to_string();
+    let among = "no isovalue is among the values, 0 to 237; see --iso, --clip and --eye";
+    for (command, rest, expected) in [
+        ("isosurface", "--iso 250", among),
+        (
+            "isosurface",
+            "--iso 100 --clip 0,1,0,1,0,1",
+            "no surface is in the picture",
+        ),
+        (
+            "volume",
+            "--opacity 0",
+            "no visible value is in the picture",
+        ),
+    ] {
+        let outcome = run(call(command, &file, &format!("{rest} -o {picture}")));
+        assert_eq!(outcome.code, Some(0), "{}", outcome.errors);
+        assert!(outcome.errors.contains(expected), "{}", outcome.errors);
+        let quiet = run(call(command, &file, &format!("{rest} -q -o {picture}")));
+        assert_eq!(quiet.errors, "");
+    }
+    let mesh = folder.path("a.ply");
+    let rest = format!("--iso 250 --extract {}", mesh.display());
+    let error = run_badly(call("isosurface", &file, &rest));
+    assert!(error.contains(among), "{error}");
+    assert!(!mesh.exists());
 }

@@ -65,7 +65,7 @@ pub use cgroup::{CpuQuota, MemoryLimit, QuotaError, cpu_quota, memory_limit};
 pub use claims::{Claim, ClaimError, Claims, Others};
 pub use cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
 pub use error::{BindError, MatrixError, ParseAffinityError, PlaceError, PlanError, TopologyError};
-pub use matrix::{MATRIX_BYTES_MAX, Matrix};
+pub use matrix::{MATRIX_BYTES_MAX, Matrix, MatrixFormat};
 pub use object::{Attributes, CacheKind, Object, ObjectKind};
 pub use place::{
     Control, Distances, EXACT_PARTIES_MAX, PlaceOptions, Placement, Strategy, cost, place,

@@ -15,6 +15,8 @@ mod scotch;
 mod text;
 mod write;
 
+pub use self::read::MatrixFormat;
+
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 

@@ -173,6 +173,7 @@ fn the_wishes_of_a_view_are_honoured() {
         up: Some(Vec3::Z),
         fov_degrees: Some(12.0),
         up_default: Some(Vec3::X),
+        setting: None,
         is_orthographic: false,
     };
     let (camera, _) = view.camera(&mesh, &tree, (10, 10)).unwrap();
@@ -297,4 +298,22 @@ fn a_box_is_seen_along_z_even_if_z_is_up() {
         Camera::orthographic(Vec3::ZERO, Vec3::X, Vec3::Y, 0.0),
         Err(CameraError::Height(0.0))
     );
+}
+
+#[test]
+fn a_requested_setting_decides_whether_the_mesh_is_seen_from_inside() {
+    let mesh = crate::scene::generate(crate::scene::Scene::Knot, 2_000);
+    let tree = tree_of(&mesh);
+    for setting in [Setting::Object, Setting::Room] {
+        let view = View {
+            setting: Some(setting),
+            ..View::default()
+        };
+        let (camera, found) = view.camera(&mesh, &tree, (64, 64)).unwrap();
+        assert_eq!(found, setting);
+        let bounds = tree.bounds();
+        let is_inside =
+            camera.eye().cmpge(bounds.min).all() && camera.eye().cmple(bounds.max).all();
+        assert_eq!(is_inside, setting == Setting::Room);
+    }
 }

@@ -187,6 +187,7 @@ fn read_stream(
             polygon_count: parsed.polygon_count,
             ignored: parsed.ignored,
             offset: parsed.offset,
+            presentation: parsed.presentation,
             input_time,
             parse_time,
             check_time: begun.elapsed(),

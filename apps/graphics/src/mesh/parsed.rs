@@ -7,6 +7,7 @@ use super::faces::Faces;
 use super::format::Format;
 use super::ignored::Ignored;
 use super::points::{Point, Points};
+use super::presentation::Presentation;
 use crate::file::Fault;
 
 /// The mesh that a reader has made from a stream, and what it has learned about the file.
@@ -15,6 +16,7 @@ pub(crate) struct Parsed {
     pub(super) mesh: Mesh,
     pub(super) format: Format,
     pub(super) offset: DVec3,
+    pub(super) presentation: Presentation,
     pub(super) polygon_count: u64,
     pub(super) ignored: Ignored,
 }
@@ -59,6 +61,7 @@ impl Parsed {
             mesh,
             format,
             offset,
+            presentation: Presentation::default(),
             polygon_count: faces.polygon_count,
             ignored: faces.ignored,
         })

@@ -3,14 +3,7 @@
 //! An `f32` has 24 bits. For a house at its map coordinates (5,400,000 m north of the equator) that
 //! leaves a resolution of half a metre. So [`Points`] keeps every coordinate as exactly as the file
 //! gives it. When the file has been read, [`Points::finish`] subtracts a common offset in `f64`,
-//! and only then narrows the coordinates to `f32`. A scene close to the origin has no offset and
-//! keeps the coordinates of the file.
-//!
-//! # The offset
-//! Each axis has its own offset. It is zero if the distance of the triangles' centre from the
-//! origin is at most [`FAR`] times the triangles' width. Otherwise it is the roundest decimal
-//! number within that distance of the centre. So a scene that was moved by a round number gets
-//! exactly the coordinates that it had before, and hence the same hits.
+//! and only then narrows the coordinates to `f32`. See [`offset`] for its choice.
 //!
 //! # Broken vertices
 //! A coordinate that is not a finite number is an error only if a face uses it. Until the end it is
@@ -23,6 +16,7 @@ use glam::{DVec3, Vec3};
 use super::COORDINATE_MAX;
 use crate::file::{Fault, Place};
 use crate::memory::{self, NoMemory};
+use crate::offset;
 
 #[cfg(test)]
 mod tests;
@@ -30,10 +24,6 @@ mod tests;
 /// [`COORDINATE_MAX`] as a decimal number. The `f32` is its rounded value, which is a little
 /// smaller.
 const LIMIT: f64 = 1e12;
-/// The maximum distance of a mesh without an offset from the origin, as a multiple of its width.
-const FAR: f64 = 4.0;
-/// The finest step of an offset, as a power of ten.
-const EXPONENT_MIN: i32 = -60;
 /// The maximum number of faults of broken vertices that are kept for a message.
 const BROKEN_KEPT_MAX: usize = 1 << 10;
 
@@ -228,7 +218,7 @@ impl<P: Point> Points<P> {
         })
     }
 
-    /// Returns the offset for the triangles, see the module documentation.
+    /// Returns the offset for the triangles.
     fn offset(&self, triangles: &[[u32; 3]]) -> DVec3 {
         let [mut min, mut max] = [DVec3::INFINITY, DVec3::NEG_INFINITY];
         for &corner in triangles.iter().flatten() {
@@ -236,44 +226,9 @@ impl<P: Point> Points<P> {
             min = min.min(point);
             max = max.max(point);
         }
-        let reach = FAR * (max - min).max_element();
-        // An empty set of points and a single point have no width.
-        if !(reach > 0.0 && reach.is_finite()) {
-            return DVec3::ZERO;
-        }
-        let middle = (min + max) / 2.0;
         // Relative coordinates must be within the bounds too.
-        let near = reach.min(f64::from(COORDINATE_MAX) / 2.0);
-        let offset = |middle: f64| {
-            if middle.abs() <= reach {
-                0.0
-            } else {
-                roundest(middle, near)
-            }
-        };
-        DVec3::from_array(middle.to_array().map(offset))
+        offset::of_box([min, max], f64::from(COORDINATE_MAX) / 2.0)
     }
-}
-
-/// Returns the roundest decimal number at most `reach` away from `value`.
-fn roundest(value: f64, reach: f64) -> f64 {
-    // A step of at most twice the reach has a multiple that is near enough, apart from rounding.
-    let exponent_max = value.abs().log10().ceil() as i32;
-    for exponent in (EXPONENT_MIN..=exponent_max).rev() {
-        // Powers of ten with a negative exponent are not binary fractions. A division by the
-        // inverse rounds only once.
-        let near = if exponent >= 0 {
-            let step = 10_f64.powi(exponent);
-            (value / step).round() * step
-        } else {
-            let parts = 10_f64.powi(-exponent);
-            (value * parts).round() / parts
-        };
-        if (near - value).abs() <= reach {
-            return near;
-        }
-    }
-    value
 }
 
 /// Creates the fault of a number that is not a valid coordinate.

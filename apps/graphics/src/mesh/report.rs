@@ -3,10 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 use super::format::Format;
 use super::ignored::Ignored;
+use super::presentation::Presentation;
 use crate::file::Compression;
 
 /// The content of a file and the cost of loading it.
@@ -28,6 +29,8 @@ pub struct MeshReport {
     /// the mesh plus this offset. It is zero unless the triangles are far from the origin for their
     /// size.
     pub offset: DVec3,
+    /// Facts on how the mesh is meant to be shown.
+    pub presentation: Presentation,
     /// The number of vertices of the mesh, including those that no triangle uses.
     pub vertex_count: usize,
     /// The number of triangles of the mesh, including those of zero area.
@@ -45,6 +48,13 @@ pub struct MeshReport {
 }
 
 impl MeshReport {
+    /// Returns the direction that points up: that of the file, or that of its
+    /// [format](Format::up).
+    #[must_use]
+    pub fn up(&self) -> Vec3 {
+        self.presentation.up.unwrap_or_else(|| self.format.up())
+    }
+
     /// Returns the time from opening the file to the finished mesh.
     #[must_use]
     pub fn total_time(&self) -> Duration {

@@ -2,10 +2,31 @@
 
 use std::io::{self, Write};
 
-use super::Mesh;
+use glam::DVec3;
+
+use super::{Mesh, Presentation};
 
 #[cfg(test)]
 mod tests;
+
+/// Facts for a PLY file that a mesh does not have.
+///
+/// # Examples
+/// ```
+/// use raddle_graphics::mesh::PlyOptions;
+///
+/// let options = PlyOptions { comments: vec!["by hand".to_owned()], ..PlyOptions::default() };
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PlyOptions {
+    /// The point of the file that is the origin of the mesh. If it is not zero, coordinates are
+    /// written in double precision.
+    pub offset: DVec3,
+    /// Facts on how the mesh is meant to be shown.
+    pub presentation: Presentation,
+    /// Comments. Line ends in them become spaces.
+    pub comments: Vec<String>,
+}
 
 impl Mesh {
     /// Writes the mesh as binary PLY (little endian), with normals if it has them. The writer
@@ -20,7 +41,7 @@ impl Mesh {
     /// # Examples
     /// ```
     /// use glam::Vec3;
-    /// use raddle_graphics::mesh::Mesh;
+    /// use raddle_graphics::mesh::{Mesh, PlyOptions};
     ///
     /// let mesh = Mesh {
     ///     positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
@@ -28,20 +49,30 @@ impl Mesh {
     ///     triangles: vec![[0, 1, 2]],
     /// };
     /// let mut bytes = Vec::new();
-    /// mesh.write_ply(&mut bytes)?;
+    /// mesh.write_ply(&mut bytes, &PlyOptions::default())?;
     /// assert!(bytes.starts_with(b"ply\nformat binary_little_endian 1.0\n"));
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn write_ply(&self, writer: &mut impl Write) -> io::Result<()> {
+    pub fn write_ply(&self, writer: &mut impl Write, options: &PlyOptions) -> io::Result<()> {
         let has_normals = self.normals.len() == self.positions.len() && !self.normals.is_empty();
         writeln!(writer, "ply\nformat binary_little_endian 1.0")?;
+        write!(writer, "{}", options.presentation)?;
+        for comment in &options.comments {
+            writeln!(writer, "comment {}", comment.replace(['\n', '\r'], " "))?;
+        }
         writeln!(writer, "element vertex {}", self.positions.len())?;
-        let names: &[&str] = match has_normals {
-            true => &["x", "y", "z", "nx", "ny", "nz"],
-            false => &["x", "y", "z"],
-        };
-        for name in names {
-            writeln!(writer, "property float {name}")?;
+        let is_far = options.offset != DVec3::ZERO;
+        for name in ["x", "y", "z"] {
+            writeln!(
+                writer,
+                "property {} {name}",
+                if is_far { "double" } else { "float" }
+            )?;
+        }
+        if has_normals {
+            for name in ["nx", "ny", "nz"] {
+                writeln!(writer, "property float {name}")?;
+            }
         }
         writeln!(writer, "element face {}", self.triangles.len())?;
         writeln!(
@@ -49,7 +80,12 @@ impl Mesh {
             "property list uchar uint vertex_indices\nend_header"
         )?;
         for (index, position) in self.positions.iter().enumerate() {
-            writer.write_all(&position.to_array().map(f32::to_le_bytes).concat())?;
+            if is_far {
+                let position = position.as_dvec3() + options.offset;
+                writer.write_all(&position.to_array().map(f64::to_le_bytes).concat())?;
+            } else {
+                writer.write_all(&position.to_array().map(f32::to_le_bytes).concat())?;
+            }
             if has_normals {
                 let normal = self.normals[index].to_array();
                 writer.write_all(&normal.map(f32::to_le_bytes).concat())?;

@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::beams::EDGE;
 use super::tile::sample_offset;
-use super::{FrameOptions, Sample, backdrop};
+use super::{FrameOptions, Sample};
 use crate::camera::Camera;
 
 /// The maximum number of pixels in a block.
@@ -76,6 +76,7 @@ impl<'a> Block<'a> {
             ray: self.options.clip.map_or(ray, |clip| clip.clip(&ray)),
             position,
             size: self.options.size,
+            background: self.options.background,
         }
     }
 
@@ -87,11 +88,11 @@ impl<'a> Block<'a> {
         self.positions[..self.len][pixel]
     }
 
-    /// Returns the colour of the backdrop behind a pixel.
+    /// Returns the colour behind the scene in a pixel.
     #[inline(always)]
     #[must_use]
-    pub fn backdrop(&self, pixel: usize) -> Vec3 {
-        backdrop(self.position(pixel), self.options.size)
+    pub fn behind(&self, pixel: usize) -> Vec3 {
+        self.sample(pixel).behind()
     }
 }
 

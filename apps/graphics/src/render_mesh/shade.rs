@@ -59,7 +59,7 @@ impl Integrator for Shader<'_> {
     #[inline]
     fn colour(&self, sample: &Sample, counts: &mut RayCounts) -> Vec3 {
         match self.tree.nearest(&sample.ray) {
-            None => sample.backdrop(),
+            None => sample.behind(),
             Some(hit) => {
                 counts.hit += 1;
                 self.shade(&sample.ray, &hit, counts)

@@ -2,7 +2,8 @@
 //!
 //! A ray takes samples at equal distances in the macrocells that are not transparent, and ends when
 //! little light is left behind them. The distances are counted from where the ray enters the
-//! volume, so the picture does not depend on the macrocells.
+//! volume, so the picture does not depend on the macrocells. For the largest value, a ray passes
+//! over the macrocells that have no larger one.
 //!
 //! # Source
 //! M. Levoy: Display of Surfaces from Volume Data. IEEE Computer Graphics and Applications 8(3),
@@ -24,7 +25,7 @@ use super::occupancy::Occupancy;
 use super::project::beams;
 use super::rendering::Rendering;
 use super::shading::Shading;
-use super::transfer::TransferFunction;
+use super::transfer::{Preset, TransferFunction};
 use super::voxels::with_voxels;
 use crate::camera::{CameraError, View};
 use crate::render::{self, FrameError, FrameOptions, Proceed, TileDone};
@@ -63,8 +64,6 @@ pub struct DirectOptions {
     pub step: f64,
     /// True if gradients are lit as surfaces are.
     pub is_shaded: bool,
-    /// The colour behind the volume, linear; by default a backdrop.
-    pub background: Option<Vec3>,
     /// The requested properties of the camera. The others suit the volume.
     pub view: View,
     /// Size, samples and tiles of the picture.
@@ -124,6 +123,16 @@ impl AddAssign for DirectCounts {
     }
 }
 
+impl Blend {
+    /// Returns the colour behind a volume that suits the blend and a preset, linear; `None` for a
+    /// backdrop. A maximum and presets that shine are on black.
+    #[must_use]
+    pub fn background(self, preset: Option<&Preset>) -> Option<Vec3> {
+        let is_on_black = self == Self::Maximum || preset.is_some_and(|preset| preset.is_on_black);
+        is_on_black.then_some(Vec3::ZERO)
+    }
+}
+
 impl DirectOptions {
     /// Returns the options for a transfer function: composite and shaded, with a step of 0.5.
     #[must_use]
@@ -133,7 +142,6 @@ impl DirectOptions {
             blend: Blend::Composite,
             step: 0.5,
             is_shaded: true,
-            background: None,
             view: View::default(),
             frame: FrameOptions::default(),
         }
@@ -170,9 +178,13 @@ pub fn render<P: Proceed>(
     let begun = Instant::now();
     let table = options.transfer.table(macrocells.range(), options.step);
     let scale = macrocells.scale();
-    let occupancy = Occupancy::of(macrocells, |[low, high]| {
-        let (low, high) = (scale.value(low), scale.value(high));
-        options.blend == Blend::Maximum || table.is_visible(low, high)
+    let occupancy = Occupancy::of(macrocells, |range| {
+        let [low, high] = range.map(|level| scale.value(level));
+        table.is_visible(match options.blend {
+            Blend::Composite => [low, high],
+            // Values that are not visible may hide lower ones, but only if those are visible.
+            Blend::Maximum => [macrocells.range()[0], high],
+        })
     });
     let beams = beams(volume, &occupancy, &camera, options.frame.size);
     let size = volume.size();
@@ -187,6 +199,7 @@ pub fn render<P: Proceed>(
             map,
             occupancy: &occupancy,
             beams: beams.as_ref(),
+            macrocells,
             table: &table,
             options,
             step,

@@ -203,19 +203,26 @@ impl Volume {
     /// Returns the smallest box in the world around all voxels.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
+        let [min, max] = self.corners().map(|corner| corner.as_vec3());
+        Bounds { min, max }
+    }
+
+    /// Returns the lower and the upper corner of the smallest box in the world around all voxels.
+    pub(crate) fn corners(&self) -> [DVec3; 2] {
         let map = self.world_of_voxel();
         let last = self.size.map(|len| (len - 1) as f64);
-        (0..8).fold(Bounds::EMPTY, |bounds, corner: usize| {
-            let end = |axis: usize| {
-                if corner >> axis & 1 == 1 {
-                    last[axis]
-                } else {
-                    0.0
-                }
-            };
-            let corner = self.origin + map * DVec3::new(end(0), end(1), end(2));
-            bounds.including(corner.as_vec3())
-        })
+        let ends = [0, 1, 2].map(|axis| map.col(axis) * last[axis]);
+        let sum = |pick: fn(DVec3, DVec3) -> DVec3| {
+            let ends = ends.iter().map(|end| pick(DVec3::ZERO, *end));
+            ends.fold(self.origin, |sum, end| sum + end)
+        };
+        [sum(DVec3::min), sum(DVec3::max)]
+    }
+
+    /// Moves the volume by a vector.
+    pub(crate) fn moved_by(mut self, way: DVec3) -> Self {
+        self.origin += way;
+        self
     }
 
     /// Returns the position of the voxel with an index.

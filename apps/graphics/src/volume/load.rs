@@ -11,6 +11,7 @@ use super::grid::Volume;
 use super::parsed::{Parsed, volume_fault};
 use super::readers::{self, Context, READERS};
 use crate::file::{self, Compression, Fault, FileError, Place, Progress, Stream};
+use crate::offset;
 
 /// Limits, and facts that a file does not contain.
 ///
@@ -69,6 +70,10 @@ pub struct VolumeReport {
     pub trailing_bytes: u64,
     /// The number of files.
     pub file_count: usize,
+    /// The point of the file that is the origin of the world. A coordinate of the file is that of
+    /// the world plus this offset. It is zero unless the volume is far from the origin for its
+    /// size.
+    pub offset: DVec3,
     /// The time from opening the file to the finished volume.
     pub time: Duration,
 }
@@ -80,6 +85,9 @@ impl Volume {
     /// The format and the compression are detected from the content; the name is used only for raw
     /// files and if the content is not conclusive. The voxels take as much memory as their type
     /// needs, and nothing else takes more than a few hundred kilobytes.
+    ///
+    /// If the volume is far from the origin for its size, an offset is subtracted from its place,
+    /// which only [`load_with`](Self::load_with) reports.
     ///
     /// # Errors
     /// Returns a [`FileError`] if the file cannot be read, is truncated or violates its format, if
@@ -107,7 +115,9 @@ impl Volume {
                 read_stream(file, length, files, &mut progress)
             })
         };
-        let outcome = outcome.and_then(|loaded| with_spacing(loaded, options));
+        let outcome = outcome
+            .and_then(|loaded| with_spacing(loaded, options))
+            .map(near_origin);
         outcome.map_err(|fault| fault.at(path))
     }
 
@@ -138,7 +148,9 @@ impl Volume {
         let name = name.as_ref();
         let files = Context::alone(name, options);
         let outcome = read_stream(input, length, files, &mut progress);
-        let outcome = outcome.and_then(|loaded| with_spacing(loaded, options));
+        let outcome = outcome
+            .and_then(|loaded| with_spacing(loaded, options))
+            .map(near_origin);
         outcome.map_err(|fault| fault.at(name))
     }
 }
@@ -165,6 +177,7 @@ fn read_stream(
             file_bytes: stream.bytes_read() + files.bytes_beside,
             trailing_bytes,
             file_count: 1 + files.count_beside,
+            offset: DVec3::ZERO,
             time: begun.elapsed(),
         },
     })
@@ -181,6 +194,13 @@ fn with_spacing(loaded: Loaded, options: &LoadOptions) -> Result<Loaded, Fault> 
         .with_geometry(spacing, origin, direction)
         .map_err(|error| volume_fault(Place::Whole, &error))?;
     Ok(Loaded { volume, report })
+}
+
+/// Moves a volume that is far from the origin near it, since rays have the precision of `f32`.
+fn near_origin(Loaded { volume, mut report }: Loaded) -> Loaded {
+    report.offset = offset::of_box(volume.corners(), f64::INFINITY);
+    let volume = volume.moved_by(-report.offset);
+    Loaded { volume, report }
 }
 
 /// Returns the path of a file beside another one.

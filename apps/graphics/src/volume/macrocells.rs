@@ -110,6 +110,15 @@ impl Macrocells {
         &self.levels
     }
 
+    /// Returns a value that no voxel of a macrocell of the lowest level exceeds. For integers, it is
+    /// the largest voxel.
+    #[inline]
+    pub(crate) fn highest(&self, [x, y, z]: [usize; 3]) -> f64 {
+        let Blocks { size, ranges } = &self.levels[0];
+        let [_, high] = ranges[(z * size[1] + y) * size[0] + x];
+        self.scale.value(high)
+    }
+
     /// Returns the map from values to levels.
     pub(crate) fn scale(&self) -> Scale {
         self.scale

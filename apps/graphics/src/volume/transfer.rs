@@ -12,12 +12,14 @@
 //!   1200   1   0.95  0.8   0.6
 //! ```
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use glam::Vec4;
 
 use super::histogram::Histogram;
 use crate::file::{self, Fault, FileError, Place, Source, Stream, quoted};
+use crate::picture::linear;
 
 #[cfg(test)]
 mod tests;
@@ -55,6 +57,8 @@ pub struct Preset {
     pub name: &'static str,
     /// A description in a few words.
     pub about: &'static str,
+    /// True if the volume shines and hides little.
+    pub(crate) is_on_black: bool,
     points: &'static [([f32; 4], f32)],
 }
 
@@ -64,6 +68,7 @@ pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "bone",
         about: "only the densest parts, opaque and ivory",
+        is_on_black: false,
         points: &[
             ([0.9, 0.8, 0.6, 0.0], 0.25),
             ([0.95, 0.88, 0.75, 0.5], 0.5),
@@ -73,6 +78,7 @@ pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "skin",
         about: "the outer surface, opaque, in one colour",
+        is_on_black: false,
         points: &[
             ([0.8, 0.5, 0.4, 0.0], -0.1),
             ([0.85, 0.6, 0.5, 0.7], 0.05),
@@ -82,6 +88,7 @@ pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "vessels",
         about: "a red glow on bright structures",
+        is_on_black: false,
         points: &[
             ([0.6, 0.05, 0.02, 0.0], 0.0),
             ([0.8, 0.15, 0.1, 0.3], 0.3),
@@ -91,6 +98,7 @@ pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "fire",
         about: "from transparent dark red to opaque yellow",
+        is_on_black: true,
         points: &[
             ([0.2, 0.0, 0.0, 0.0], -0.5),
             ([0.7, 0.1, 0.0, 0.05], 0.0),
@@ -101,11 +109,13 @@ pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "grey",
         about: "grey and opacity that grow with the value",
+        is_on_black: true,
         points: &[([0.0, 0.0, 0.0, 0.0], -1.0), ([1.0, 1.0, 1.0, 0.4], 1.0)],
     },
     Preset {
         name: "x-ray",
         about: "white and nearly transparent, without depth",
+        is_on_black: true,
         points: &[([1.0, 1.0, 1.0, 0.0], -1.0), ([1.0, 1.0, 1.0, 0.03], 1.0)],
     },
 ];
@@ -350,8 +360,29 @@ impl TableScale {
     /// Returns the entry of a value: the first or the last one for values out of range.
     #[inline(always)]
     fn entry(self, value: f32) -> usize {
+        Self::nearest((value - self.low) * self.entries_per_value)
+    }
+
+    /// Returns the entries of all interpolated values between two voxels.
+    ///
+    /// A value may be outside of them by rounding errors: of the interpolation, which is exact
+    /// between equal voxels, and of the place in the table.
+    fn entries(self, [low, high]: [f64; 2]) -> RangeInclusive<usize> {
+        const PLACE_ERROR: f32 = 1.0 / 1024.0;
+        let (low, high) = (low as f32, high as f32);
+        let error = match low < high {
+            true => 4.0 * f32::EPSILON * low.abs().max(high.abs()),
+            false => 0.0,
+        };
+        let place = |value: f32| (value - self.low) * self.entries_per_value;
+        Self::nearest(place(low - error) - PLACE_ERROR)
+            ..=Self::nearest(place(high + error) + PLACE_ERROR)
+    }
+
+    /// Returns the entry that is nearest to a place between entries.
+    #[inline(always)]
+    fn nearest(place: f32) -> usize {
         const LAST: f32 = (TABLE_LEN - 1) as f32;
-        let place = (value - self.low) * self.entries_per_value;
         let place = if place > 0.0 { place } else { 0.0 };
         let place = if place < LAST { place } else { LAST };
         // The sum with 2²³ is rounded to an integer, which is in its lowest bits.
@@ -379,18 +410,9 @@ impl Table {
         self.entries[place as usize % TABLE_LEN]
     }
 
-    /// Returns true if a value between two values is not transparent.
-    pub(crate) fn is_visible(&self, low: f64, high: f64) -> bool {
-        let first = self.scale.entry(low as f32).saturating_sub(1);
-        let last = (self.scale.entry(high as f32) + 1).min(TABLE_LEN - 1);
-        self.visible_before[last + 1] > self.visible_before[first]
-    }
-}
-
-/// Converts a channel from sRGB to linear light.
-fn linear(channel: f32) -> f32 {
-    match channel <= 0.040_45 {
-        true => channel / 12.92,
-        false => ((channel + 0.055) / 1.055).powf(2.4),
+    /// Returns true if an interpolated value between two voxels is not transparent.
+    pub(crate) fn is_visible(&self, range: [f64; 2]) -> bool {
+        let entries = self.scale.entries(range);
+        self.visible_before[entries.end() + 1] > self.visible_before[*entries.start()]
     }
 }

@@ -88,7 +88,8 @@ pub struct VolrendPicture {
     pub counts: VolrendCounts,
     /// The number of tiles, each of which is a task.
     pub tile_count: usize,
-    /// The time for the picture, without the preparation of the density map.
+    /// The time for the picture, without the preparation of the density map and without
+    /// [`VolrendCounts::rays_inside`].
     pub time: Duration,
 }
 
@@ -98,7 +99,7 @@ pub struct VolrendPicture {
 pub struct VolrendCounts {
     /// Pixels with a ray.
     pub rays: u64,
-    /// Rays that meet the box of the volume, without those in tiles in which nothing is visible.
+    /// Rays with a sample in the volume. [`VolrendFrame::trace`] does not count them.
     pub rays_inside: u64,
     /// Samples with at least one opaque voxel around.
     pub samples: u64,
@@ -157,19 +158,23 @@ impl Volrend {
             *counts = frame.trace(tile);
             on_tile(TileDone::new(tile, tile_count));
         });
-        if sampling == Sampling::Adaptive {
-            raddle::for_each(0..tile_count, |tile| frame.interpolate(tile));
-        }
+        let trace_time = begun.elapsed();
         let mut sum = VolrendCounts::default();
         for counts in counts {
             sum += counts;
         }
+        sum.rays_inside = frame.rays_inside();
+        let begun = Instant::now();
+        if sampling == Sampling::Adaptive {
+            raddle::for_each(0..tile_count, |tile| frame.interpolate(tile));
+        }
+        let pixels = frame.pixels();
         VolrendPicture {
             edge: frame.edge(),
-            pixels: frame.pixels(),
+            pixels,
             counts: sum,
             tile_count,
-            time: begun.elapsed(),
+            time: trace_time + begun.elapsed(),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Every format gives the same volume, and errors that name their place.
 
 use glam::DVec3;
-use raddle_graphics::volume::{LoadOptions, Loaded, Volume, Voxels};
+use raddle_graphics::render::FrameOptions;
+use raddle_graphics::volume::isosurface::{self, IsosurfaceOptions};
+use raddle_graphics::volume::{LoadOptions, Loaded, Macrocells, Volume, Voxels};
 
 use crate::volume_support::*;
 
@@ -26,11 +28,9 @@ fn every_format_gives_the_same_volume() {
         assert_eq!(loaded.volume.size(), [5, 4, 3], "{name}");
         assert!(*loaded.volume.voxels() == expected, "{name}");
         assert_eq!(loaded.volume.spacing(), DVec3::new(1.0, 2.0, 3.0), "{name}");
-        assert_eq!(
-            loaded.volume.origin(),
-            DVec3::new(10.0, 20.0, 30.0),
-            "{name}"
-        );
+        // The volume is far from the origin along z, for its size.
+        let origin = loaded.volume.origin() + loaded.report.offset;
+        assert_eq!(origin, DVec3::new(10.0, 20.0, 30.0), "{name}");
         assert_eq!(loaded.volume.direction(), glam::DMat3::IDENTITY, "{name}");
         assert_eq!(loaded.report.trailing_bytes, 0, "{name}");
         // The content decides, whatever the name is.
@@ -326,5 +326,42 @@ fn values_of_cells_are_a_volume_between_the_points() {
     let loaded = read("it.vti", text.as_bytes()).expect("a volume");
     assert_eq!(loaded.volume.size(), [2, 2, 2]);
     assert_eq!(loaded.volume.value([1, 0, 1]), 6.0);
-    assert_eq!(loaded.volume.origin(), DVec3::new(10.5, 21.0, 32.0));
+    let origin = loaded.volume.origin() + loaded.report.offset;
+    assert_eq!(origin, DVec3::new(10.5, 21.0, 32.0));
+}
+
+// Regression: rays and boxes in f32 made holes in volumes far from the origin.
+#[test]
+fn a_distant_volume_has_the_picture_that_it_has_at_the_origin() {
+    let ball = |origin: [f64; 3]| {
+        let header = format!(
+            "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 24 24 24\nencoding: raw\n\
+             space directions: (1,0,0) (0,1,0) (0,0,1)\nspace dimension: 3\n\
+             space origin: ({},{},{})\n\n",
+            origin[0], origin[1], origin[2]
+        );
+        let voxel = |index: usize| {
+            let at = [index % 24, index / 24 % 24, index / 576].map(|at| at as f64 - 11.5);
+            (20.0 * at.iter().map(|it| it * it).sum::<f64>().sqrt()).min(255.0) as u8
+        };
+        let mut bytes = header.into_bytes();
+        bytes.extend((0..24 * 24 * 24).map(voxel));
+        read("ball.nrrd", &bytes).expect("a volume")
+    };
+    let options = IsosurfaceOptions {
+        frame: FrameOptions {
+            size: (64, 64),
+            ..FrameOptions::default()
+        },
+        ..IsosurfaceOptions::new(150.0)
+    };
+    let picture = |volume: &Volume| {
+        let macrocells = Macrocells::of(volume);
+        isosurface::render(volume, &macrocells, &options, |_| ()).expect("a picture")
+    };
+    let near = ball([0.0; 3]);
+    let far = ball([3e7, -5_400_000.0, 1e12]);
+    assert_eq!(near.report.offset, DVec3::ZERO);
+    assert_eq!(far.report.offset, DVec3::new(3e7, -5_400_000.0, 1e12));
+    assert!(picture(&near.volume).picture == picture(&far.volume).picture);
 }

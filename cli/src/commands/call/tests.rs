@@ -110,7 +110,7 @@ fn vectors_may_be_negative_and_depths_have_three_forms() {
     let Some(Command::Render(render)) = parse(&words).expect("a vector").command else {
         panic!("not a render command");
     };
-    assert_eq!(render.arguments.eye, Some(DVec3::new(-1.0, 2.0, -3.5)));
+    assert_eq!(render.arguments.view.eye, Some(DVec3::new(-1.0, 2.0, -3.5)));
     for (text, limit) in [
         ("auto", DepthLimit::Automatic),
         ("none", DepthLimit::Unlimited),

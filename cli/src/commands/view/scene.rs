@@ -6,7 +6,7 @@ use std::path::Path;
 
 use glam::{DVec3, Vec3};
 use raddle_graphics::bounds::Bounds;
-use raddle_graphics::camera::View;
+use raddle_graphics::camera::{Setting, View};
 use raddle_graphics::kdtree::KdTree;
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::picture::Picture;
@@ -21,10 +21,8 @@ use super::request::{Mode, Request, quoted};
 use crate::arguments::{ContentInput, InputArguments, VolumeArguments};
 use crate::error::CliError;
 use crate::input::Input;
-use crate::volume_input::VolumeInput;
+use crate::volume_input::{BIN_COUNT, VolumeInput};
 
-/// The number of ranges of the histogram.
-const BIN_COUNT: usize = 256;
 /// The distance between samples while something moves, in voxels.
 const STEP_MOVING: f64 = 1.0;
 
@@ -53,6 +51,7 @@ enum Shown {
         mesh: Mesh,
         tree: KdTree,
         up: Option<Vec3>,
+        setting: Option<Setting>,
     },
 }
 
@@ -101,7 +100,7 @@ impl Scene {
         Ok(Self {
             name: input.name,
             input: words,
-            offset: DVec3::ZERO,
+            offset: input.offset,
             bounds: input.volume.bounds(),
             content: Shown::Volume {
                 volume: input.volume,
@@ -124,6 +123,7 @@ impl Scene {
                 mesh: input.mesh,
                 tree,
                 up: input.up,
+                setting: input.setting,
             },
             description: Value::Null,
         })
@@ -151,9 +151,15 @@ impl Scene {
                 });
                 (camera, Vec3::Z, more)
             }
-            Shown::Mesh { mesh, tree, up } => {
+            Shown::Mesh {
+                mesh,
+                tree,
+                up,
+                setting,
+            } => {
                 let view = View {
                     up_default: *up,
+                    setting: *setting,
                     ..View::default()
                 };
                 let camera = view.camera(mesh, tree, (1024, 768));
@@ -212,15 +218,25 @@ impl Scene {
             ..FrameOptions::default()
         };
         match (&self.content, request.mode) {
-            (Shown::Mesh { mesh, tree, up }, Mode::Mesh) => {
+            (
+                Shown::Mesh {
+                    mesh,
+                    tree,
+                    up,
+                    setting,
+                },
+                Mode::Mesh,
+            ) => {
                 let options = RenderOptions {
                     size,
                     samples: 1,
                     view: View {
                         up_default: *up,
+                        setting: *setting,
                         ..view
                     },
                     clip,
+                    background: None,
                 };
                 let rendering = render_mesh::render(mesh, tree, &options, |_| proceeds());
                 rendering
@@ -268,7 +284,14 @@ impl Scene {
                 if request.moving {
                     options.step = STEP_MOVING;
                 }
-                (options.view, options.frame) = (view, frame);
+                let background = options.blend.background(preset);
+                (options.view, options.frame) = (
+                    view,
+                    FrameOptions {
+                        background,
+                        ..frame
+                    },
+                );
                 let rendering = direct::render(volume, macrocells, &options, |_| proceeds());
                 rendering
                     .map(|it| it.picture)

@@ -3,15 +3,11 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum, ValueHint};
-use glam::Vec3;
+use clap::{Args, ValueHint};
 use raddle_graphics::volume::{PRESETS, Preset};
 
 use crate::arguments::{ViewArguments, VolumeArguments, values};
-use crate::error::CliError;
-
-/// The maximum number of frames.
-const FRAMES_MAX: u32 = 100_000;
+use crate::commands::turn::FRAMES_MAX;
 
 pub(in crate::commands) const EXAMPLES: &str = "\
 Examples:
@@ -24,8 +20,12 @@ Examples:
 
 Pictures: .png, .ppm, .exr; with --study .pgm and .png.";
 
+const BACKGROUND_HELP: &str = "Colour behind the volume: #rrggbb, black, white, grey or backdrop \
+    [default: black with --mip and for presets that shine, backdrop otherwise]";
+
 /// `raddle volume`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("background", |argument| argument.help(BACKGROUND_HELP)))]
 pub(crate) struct VolumeCommandArguments {
     #[command(flatten)]
     pub(super) input: VolumeArguments,
@@ -61,9 +61,6 @@ pub(crate) struct VolumeCommandArguments {
     /// Leave out the light
     #[arg(long)]
     pub(super) no_shading: bool,
-    /// Colour behind the volume [default: a backdrop]
-    #[arg(long, value_name = "COLOUR")]
-    pub(super) background: Option<Background>,
     /// Number of pictures of a whole turn; with --study, the axis of the frames: x, y or z
     #[arg(long, value_name = "N|AXIS")]
     pub(super) frames: Option<String>,
@@ -87,23 +84,6 @@ pub(crate) struct VolumeCommandArguments {
     pub(super) frame: u32,
     #[command(flatten)]
     pub(super) view: ViewArguments,
-}
-
-impl VolumeCommandArguments {
-    /// Returns the number of pictures of a turn.
-    pub(super) fn frame_count(&self) -> Result<u32, CliError> {
-        let Some(text) = &self.frames else {
-            return Ok(1);
-        };
-        let count = text
-            .parse()
-            .ok()
-            .filter(|count| (1..=FRAMES_MAX).contains(count));
-        count.ok_or_else(|| CliError::WrongCall {
-            options: format!("--frames {text}"),
-            reason: format!("expected a number of pictures from 1 to {FRAMES_MAX}"),
-        })
-    }
 }
 
 /// A preset.
@@ -131,26 +111,4 @@ fn preset_help() -> String {
         "Colours and opacities relative to the histogram: {}",
         presets.join(", ")
     )
-}
-
-/// The colour behind a volume.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Background {
-    /// Black.
-    Black,
-    /// White.
-    White,
-    /// Grey of medium brightness.
-    Grey,
-}
-
-impl Background {
-    /// Returns the colour in linear light.
-    pub(super) fn colour(self) -> Vec3 {
-        Vec3::splat(match self {
-            Self::Black => 0.0,
-            Self::White => 1.0,
-            Self::Grey => 0.2,
-        })
-    }
 }

@@ -9,8 +9,8 @@ use raddle_graphics::volume::volrend::{
 };
 
 use super::arguments::VolumeCommandArguments;
-use super::numbered;
 use crate::arguments::Options;
+use crate::commands::turn::numbered;
 use crate::error::CliError;
 use crate::progress::Phase;
 use crate::report::{Count, RanOn, Report};

@@ -18,6 +18,7 @@
 //! | numbers in a row of CSV | `FIELDS_MAX` | before the row is stored |
 //! | parties | [`order_max`] | before rows are allocated |
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -35,6 +36,28 @@ const LINE_BYTES_MAX: usize = 32 << 20;
 
 /// The number of bytes of an uncompressed file that are read before they are checked.
 const PIECE_BYTES: u64 = 256 << 10;
+
+/// The format of the text of a matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MatrixFormat {
+    /// Numbers or names between separators.
+    Csv,
+    /// Matrix Market.
+    Market,
+    /// A graph of Scotch.
+    Scotch,
+}
+
+impl fmt::Display for MatrixFormat {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Csv => "CSV",
+            Self::Market => "Matrix Market",
+            Self::Scotch => "Scotch graph",
+        })
+    }
+}
 
 impl Matrix {
     /// Reads a matrix from a file: CSV, Matrix Market or a Scotch graph, each optionally compressed
@@ -59,6 +82,14 @@ impl Matrix {
     /// Returns [`MatrixError::Read`] if the file cannot be read, and [`MatrixError::Text`] with
     /// line and column if its content is not a matrix.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, MatrixError> {
+        Self::read_with_format(path).map(|(matrix, _)| matrix)
+    }
+
+    /// Reads a matrix as [`read`](Self::read) does, and returns the format of the file.
+    ///
+    /// # Errors
+    /// Same as [`read`](Self::read).
+    pub fn read_with_format(path: impl AsRef<Path>) -> Result<(Self, MatrixFormat), MatrixError> {
         let path = path.as_ref();
         File::open(path)
             .map_err(FileError::File)
@@ -83,12 +114,14 @@ impl Matrix {
     /// # Ok::<(), raddle_topology::MatrixError>(())
     /// ```
     pub fn from_bytes(bytes: &[u8], name: impl AsRef<Path>) -> Result<Self, MatrixError> {
-        from_file(bytes).map_err(|trouble| trouble.in_file(name.as_ref()))
+        from_file(bytes)
+            .map(|(matrix, _)| matrix)
+            .map_err(|trouble| trouble.in_file(name.as_ref()))
     }
 }
 
-/// Creates a matrix from the bytes of a file, which may be compressed.
-fn from_file(bytes: &[u8]) -> Result<Matrix, FileError> {
+/// Creates a matrix from the bytes of a file, which may be compressed. Also returns the format.
+fn from_file(bytes: &[u8]) -> Result<(Matrix, MatrixFormat), FileError> {
     let mut lengths = LineLengths::default();
     if gzip::is_packed(bytes) {
         let check = |piece: &[u8]| lengths.check(piece).map_err(FileError::from);
@@ -101,15 +134,16 @@ fn from_file(bytes: &[u8]) -> Result<Matrix, FileError> {
 }
 
 /// Parses a text, after detecting its format.
-fn parse(bytes: &[u8], order_max: usize) -> Result<Matrix, Problem> {
+fn parse(bytes: &[u8], order_max: usize) -> Result<(Matrix, MatrixFormat), Problem> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if market::is_market(bytes) {
         // Old files contain names in Latin-1 in comments. The rest of the format is ASCII.
-        return market::parse(&String::from_utf8_lossy(bytes), order_max);
+        let matrix = market::parse(&String::from_utf8_lossy(bytes), order_max)?;
+        return Ok((matrix, MatrixFormat::Market));
     }
     match text_of(bytes)? {
-        text if is_scotch(text) => scotch::parse(text, order_max),
-        text => csv::parse(text, order_max),
+        text if is_scotch(text) => Ok((scotch::parse(text, order_max)?, MatrixFormat::Scotch)),
+        text => Ok((csv::parse(text, order_max)?, MatrixFormat::Csv)),
     }
 }
 

@@ -14,30 +14,6 @@ fn points(list: &[[f64; 3]]) -> Points<DVec3> {
 }
 
 #[test]
-fn the_roundest_number_within_reach_is_chosen() {
-    for (value, reach, expected) in [
-        (0.0, 1.0, 0.0),
-        (3.0, 4.0, 0.0),
-        (500_000.7, 4.0, 500_000.0),
-        (512_345.878, 1.6, 512_346.0),
-        (-512_345.878, 10.0, -512_350.0),
-        (5_000_003.0, 4.0, 5_000_000.0),
-        (0.500_03, 1e-4, 0.5),
-        (0.123_456, 1e-3, 0.123),
-        (1e12, 1e-30, 1e12),
-    ] {
-        let found = roundest(value, reach);
-        assert!(
-            (found - expected).abs() <= 1e-12 * value.abs(),
-            "{value}: {found}"
-        );
-    }
-    // If no decimal number is near enough, the result is the value itself.
-    let odd = 123_456_789.123_456_79;
-    assert!((roundest(odd, f64::MIN_POSITIVE) - odd).abs() < 1e-7);
-}
-
-#[test]
 fn a_mesh_near_the_origin_keeps_its_coordinates() {
     let near = [[3.0, 0.1, 0.2], [4.0, 0.0, 0.0], [3.0, 1.0, 0.0]];
     let (positions, offset) = points(&near).finish(&TRIANGLE).expect("a mesh");

@@ -10,6 +10,8 @@
 //! an error. Numbers that do not fit into an `f32` (`double`, wide integers, all text) are read as
 //! `f64`.
 //!
+//! Comments may have facts for a [`Presentation`](crate::mesh::Presentation).
+//!
 //! The counts in the header are trusted only as far as the remaining bytes can contain that many
 //! elements.
 //!
@@ -103,7 +105,11 @@ fn read_body<P: Point, V: Values>(
 ) -> Result<Parsed, Fault> {
     let mut body = Body::<P>::new(header, faces)?.read(header, values)?;
     body.faces.finish(&body.points.list)?;
-    Parsed::new(format, body.points, body.normals, body.faces)
+    let parsed = Parsed::new(format, body.points, body.normals, body.faces)?;
+    Ok(Parsed {
+        presentation: header.presentation,
+        ..parsed
+    })
 }
 
 /// The data from the elements that have been read so far.

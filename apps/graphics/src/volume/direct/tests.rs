@@ -1,6 +1,6 @@
 //! Tests of direct rendering against closed forms.
 
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DVec3, Vec3};
 
 use super::*;
 use crate::volume::{ControlPoint, Histogram};
@@ -18,9 +18,9 @@ fn options(transfer: TransferFunction, edge: u32) -> DirectOptions {
     DirectOptions {
         frame: FrameOptions {
             size: (edge, edge),
+            background: Some(Vec3::ZERO),
             ..FrameOptions::default()
         },
-        background: Some(Vec3::ZERO),
         ..DirectOptions::new(transfer)
     }
 }
@@ -204,6 +204,70 @@ fn a_maximum_counts_as_one_visible_sample() {
         along_z(&mut options, size);
         let counts = rendered(&volume, &options).counts;
         assert_eq!((counts.hits, counts.samples_visible), (visible, visible));
-        assert!(counts.samples >= 25 * 40);
+        // All macrocells behind the first one have the same value.
+        assert!(counts.samples <= 9 * visible, "{counts:?}");
+    }
+}
+
+#[test]
+fn the_maximum_of_noise_is_found_without_taking_all_samples() {
+    let size = [9, 9, 60];
+    let mut state = 1_u32;
+    // Values grow towards the camera.
+    let noise = |index: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as i16 / 64 + 50 * (index / 81) as i16 - 1000
+    };
+    let volume = Volume::new(size, (0..9 * 9 * 60).map(noise).collect::<Vec<i16>>());
+    let volume = volume.expect("a sound volume");
+    let (low, high) = (-4096.0, 4096.0);
+    let mut options = options(transfer(&[(low, [0.0; 3], 1.0), (high, [1.0; 3], 1.0)]), 8);
+    options.blend = Blend::Maximum;
+    options.step = 1.0;
+    along_z(&mut options, size);
+    let rendering = rendered(&volume, &options);
+    let camera = volume.camera(&options.view).expect("a sound view");
+    for y in 0..8_usize {
+        for x in 0..8_usize {
+            let at = camera.ray([x as f32 + 0.5, y as f32 + 0.5], (8, 8)).origin;
+            let (u, v) = (f64::from(at.x), f64::from(at.y));
+            // Samples are in the slices of voxels.
+            let of_slice = |z: usize| {
+                let value = |x: usize, y: usize| volume.value([x, y, z]);
+                let (x, y) = (u as usize, v as usize);
+                let row = |y: usize| value(x, y) + (value(x + 1, y) - value(x, y)) * u.fract();
+                row(y) + (row(y + 1) - row(y)) * v.fract()
+            };
+            let expected = (0..60).map(of_slice).fold(low, f64::max);
+            let linear = options.transfer.at(expected).x;
+            let found = rendering.picture.row(y as u32)[x][0];
+            assert!(
+                (found - linear).abs() < 1e-3,
+                "({x}, {y}): {found} {linear}"
+            );
+        }
+    }
+    let counts = rendering.counts;
+    assert!(counts.samples < 64 * 60 / 2, "{counts:?}");
+}
+
+#[test]
+fn macrocells_with_the_smallest_value_only_are_passed_over() {
+    let size = [64; 3];
+    let mut voxels = vec![0_u8; 64 * 64 * 64];
+    voxels[(32 * 64 + 32) * 64 + 32] = 200;
+    let volume = Volume::new(size, voxels).expect("a sound volume");
+    for name in ["grey", "x-ray", "fire"] {
+        let preset = crate::volume::PRESETS.iter().find(|it| it.name == name);
+        let transfer = TransferFunction::relative(preset, [0.0, 200.0], 20.0);
+        for blend in [Blend::Composite, Blend::Maximum] {
+            let mut options = options(transfer.clone(), 8);
+            options.blend = blend;
+            assert_eq!(
+                rendered(&volume, &options).leaf_count,
+                8,
+                "{name} {blend:?}"
+            );
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Follows a ray through a volume and takes samples.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
 use raddle::Private;
@@ -8,6 +8,7 @@ use raddle::Private;
 use super::bricks::Bricks;
 use super::{Blend, DirectCounts, DirectOptions};
 use crate::render::{Beams, Integrator, Sample, Slabs};
+use crate::volume::macrocells::Macrocells;
 use crate::volume::occupancy::Occupancy;
 use crate::volume::project::VoxelMap;
 use crate::volume::rendering::visible_leaves;
@@ -37,11 +38,38 @@ pub(super) struct Tracer<'a, T> {
     pub(super) map: VoxelMap,
     pub(super) occupancy: &'a Occupancy,
     pub(super) beams: Option<&'a Beams>,
+    pub(super) macrocells: &'a Macrocells,
     pub(super) table: &'a Table,
     pub(super) options: &'a DirectOptions,
     /// The distance between samples in the world.
     pub(super) step: f64,
     pub(super) shading: Shading,
+}
+
+/// The line on which the samples of a ray are, in the coordinates of voxels.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    /// The place of sample 0.
+    from: Vec4,
+    /// The way from each sample to the next one.
+    along: Vec4,
+}
+
+impl Line {
+    /// Returns the line relative to a point.
+    #[inline(always)]
+    fn after(self, first: Vec4) -> Self {
+        Self {
+            from: self.from - first,
+            ..self
+        }
+    }
+
+    /// Returns the place of the sample with a number.
+    #[inline(always)]
+    fn point(self, number: u32) -> Vec4 {
+        self.from + self.along * number as f32
+    }
 }
 
 /// Samples that are not transparent.
@@ -63,16 +91,15 @@ struct RayLight {
 }
 
 impl<T: Voxel> Tracer<'_, T> {
-    /// Calls `visit` for the samples along a ray in occupied macrocells, in their order: with the
-    /// values and gradients of up to [`LANES`] of them, and their number.
+    /// Calls `visit` for the occupied macrocells along a ray, in their order: with the samples in
+    /// them, which may be none.
     #[inline(always)]
     fn follow(
         &self,
         sample: &Sample,
         slabs: Option<(&Beams, Slabs)>,
-        bricks: &mut Bricks,
         counts: &mut DirectCounts,
-        mut visit: impl FnMut(&[Vec4; LANES], usize) -> ControlFlow<()>,
+        mut visit: impl FnMut([usize; 3], Line, Range<u32>) -> ControlFlow<()>,
     ) {
         let ray = self.map.ray(&sample.ray);
         let cells = self.size.map(|len| len - 1);
@@ -86,45 +113,71 @@ impl<T: Voxel> Tracer<'_, T> {
         let per_step = 1.0 / step;
         let start = span.t_in;
         let point = |t: f64| [0, 1, 2].map(|axis: usize| ray.at(axis, t) as f32);
-        let from = Vec3::from_array(point(start)).extend(0.0);
-        let along = Vec3::from_array(ray.direction.map(|it| (it * step) as f32)).extend(0.0);
-        let (mut samples, mut len) = ([Vec4::ZERO; LANES], 0);
+        let line = Line {
+            from: Vec3::from_array(point(start)).extend(0.0),
+            along: Vec3::from_array(ray.direction.map(|it| (it * step) as f32)).extend(0.0),
+        };
         let mut next = 0_u32;
+        let mut steps = 0;
+        let all = cells.map(|len| len.div_ceil(4));
         let take = |leaf: [usize; 3], span: Span| {
             let end = ((span.t_out - start) * per_step) as u32;
             let first = (span.t_in - start) * per_step;
             // The conversion rounds down.
             let below = first as u32;
-            next = next.max(below + u32::from(f64::from(below) < first));
-            if next > end {
-                return ControlFlow::Continue(());
-            }
-            let brick = bricks.get(self.voxels, leaf);
-            let from = from - brick.first;
-            while next <= end {
-                let room = LANES - len % LANES;
-                let count = room.min((end + 1 - next) as usize);
-                for (lane, sample) in samples[len % LANES..][..count].iter_mut().enumerate() {
-                    let number = (next + lane as u32) as f32;
-                    *sample = brick.at(from + along * number);
-                }
-                counts.samples += count as u64;
-                next += count as u32;
-                len += count;
-                if len == LANES {
-                    len = 0;
-                    visit(&samples, LANES)?;
-                }
-            }
-            ControlFlow::Continue(())
+            let first = next.max(below + u32::from(f64::from(below) < first));
+            next = first.max(end + 1);
+            visit(leaf, line, first..end + 1)
         };
-        let mut steps = 0;
-        let all = cells.map(|len| len.div_ceil(4));
-        let outcome = visible_leaves(&ray, self.occupancy, all, span, slabs, &mut steps, take);
+        let _ = visible_leaves(&ray, self.occupancy, all, span, slabs, &mut steps, take);
+        counts.macrocells += steps;
+    }
+
+    /// Calls `visit` for the samples along a ray in occupied macrocells, in their order: with the
+    /// values and gradients of up to [`LANES`] of them, and their number.
+    #[inline(always)]
+    fn follow_together(
+        &self,
+        sample: &Sample,
+        slabs: Option<(&Beams, Slabs)>,
+        bricks: &mut Bricks,
+        counts: &mut DirectCounts,
+        mut visit: impl FnMut(&[Vec4; LANES], usize) -> ControlFlow<()>,
+    ) {
+        let (mut samples, mut len) = ([Vec4::ZERO; LANES], 0);
+        let (mut taken, mut outcome) = (0, ControlFlow::Continue(()));
+        self.follow(
+            sample,
+            slabs,
+            counts,
+            |leaf, line, Range { mut start, end }| {
+                if start >= end {
+                    return ControlFlow::Continue(());
+                }
+                let brick = bricks.get(self.voxels, leaf);
+                let line = line.after(brick.first);
+                while start < end {
+                    let room = LANES - len % LANES;
+                    let count = room.min((end - start) as usize);
+                    for (lane, sample) in samples[len % LANES..][..count].iter_mut().enumerate() {
+                        *sample = brick.at(line.point(start + lane as u32));
+                    }
+                    taken += count as u64;
+                    start += count as u32;
+                    len += count;
+                    if len == LANES {
+                        len = 0;
+                        outcome = visit(&samples, LANES);
+                        outcome?;
+                    }
+                }
+                ControlFlow::Continue(())
+            },
+        );
         if outcome.is_continue() && len > 0 {
             let _ = visit(&samples, len);
         }
-        counts.macrocells += steps;
+        counts.samples += taken;
     }
 
     #[inline(always)]
@@ -143,7 +196,7 @@ impl<T: Voxel> Tracer<'_, T> {
         let (mut colour, mut light) = (Vec3::ZERO, 1.0);
         let mut count = 0;
         let mut visible = Visible::default();
-        self.follow(sample, slabs, bricks, counts, |samples, len| {
+        self.follow_together(sample, slabs, bricks, counts, |samples, len| {
             self.select(&mut visible, &samples[..len]);
             count += visible.len as u64;
             if self.options.is_shaded {
@@ -205,12 +258,23 @@ impl<T: Voxel> Tracer<'_, T> {
         counts: &mut DirectCounts,
     ) -> (Vec3, f32) {
         let mut highest = f32::NEG_INFINITY;
-        self.follow(sample, slabs, bricks, counts, |samples, len| {
-            for sample in &samples[..len] {
-                highest = highest.max(sample.x);
+        let mut taken = 0;
+        self.follow(sample, slabs, counts, |leaf, line, samples| {
+            // An interpolated value may be larger than all voxels by a rounding error. It counts as
+            // the largest of them. So a macrocell that is passed over cannot matter.
+            let ceiling = self.macrocells.highest(leaf) as f32;
+            if ceiling <= highest || samples.is_empty() {
+                return ControlFlow::Continue(());
+            }
+            let brick = bricks.get(self.voxels, leaf);
+            let line = line.after(brick.first);
+            taken += samples.len() as u64;
+            for number in samples {
+                highest = highest.max(brick.at(line.point(number)).x.min(ceiling));
             }
             ControlFlow::Continue(())
         });
+        counts.samples += taken;
         if highest == f32::NEG_INFINITY {
             return (Vec3::ZERO, 1.0);
         }
@@ -229,9 +293,8 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
         let slabs = self
             .beams
             .map(|beams| (beams, beams.slabs(sample.position)));
-        let background = || self.options.background.unwrap_or_else(|| sample.backdrop());
         if slabs.is_some_and(|(_, slabs)| slabs.is_empty()) {
-            return background();
+            return sample.behind();
         }
         let (colour, light) = self.bricks.with(|bricks| match self.options.blend {
             Blend::Composite => self.composite(sample, slabs, bricks, counts),
@@ -239,7 +302,7 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
         });
         match light < LIGHT_MIN {
             true => colour,
-            false => colour + light * background(),
+            false => colour + light * sample.behind(),
         }
     }
 }

@@ -393,7 +393,7 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
                 self.reflect(&sample.ray, hit, &mut light, counts)
             });
         }
-        light.with_backdrop(sample.backdrop(), counts)
+        light.in_front_of(sample.behind(), counts)
     }
 
     #[inline]
@@ -401,7 +401,7 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
         let slabs = self.slabs(block.position(0));
         if slabs.is_some_and(|(_, slabs)| slabs.is_empty()) {
             for (pixel, colour) in colours.iter_mut().enumerate() {
-                *colour += block.backdrop(pixel);
+                *colour += block.behind(pixel);
             }
             return;
         }
@@ -447,7 +447,7 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
             }
         }
         for (pixel, (colour, light)) in colours.iter_mut().zip(&lights).enumerate() {
-            *colour += light.with_backdrop(block.backdrop(pixel), counts);
+            *colour += light.in_front_of(block.behind(pixel), counts);
         }
     }
 }
@@ -484,13 +484,13 @@ impl Light {
         self.share < LIGHT_MIN
     }
 
-    /// Returns the light in front of a backdrop.
+    /// Returns the light in front of a background.
     #[inline(always)]
-    fn with_backdrop(&self, backdrop: Vec3, counts: &mut IsosurfaceCounts) -> Vec3 {
+    fn in_front_of(&self, background: Vec3, counts: &mut IsosurfaceCounts) -> Vec3 {
         counts.hits += u64::from(self.is_hit);
         match self.is_complete() {
             true => self.colour,
-            false => self.colour + self.share * backdrop,
+            false => self.colour + self.share * background,
         }
     }
 }

@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use glam::DMat3;
+use glam::{DMat3, DVec3};
 
 use self::attributes::{Attributes, with_attributes};
 use self::image::{Image, ROWS};
@@ -142,6 +142,7 @@ pub(in crate::volume) fn read_series(
             file_bytes,
             trailing_bytes: 0,
             file_count: slices.len(),
+            offset: DVec3::ZERO,
             time: begun.elapsed(),
         },
     })

@@ -74,7 +74,8 @@ impl<'a> VolrendFrame<'a> {
         (x as u32 * TILE_EDGE, y as u32 * TILE_EDGE)
     }
 
-    /// Follows the rays of a tile, and returns the work.
+    /// Follows the rays of a tile, and returns the work, of which
+    /// [`rays_inside`](Self::rays_inside) has a part.
     ///
     /// # Panics
     /// Panics if there is no such tile.
@@ -103,6 +104,26 @@ impl<'a> VolrendFrame<'a> {
             }
         }
         counts
+    }
+
+    /// Counts the rays with a sample in the volume, with all workers.
+    ///
+    /// With adaptive sampling, it must be called after all tiles have been traced and before any is
+    /// interpolated. The rays of tiles in which nothing is visible are only needed for this number,
+    /// so it is not a part of the work for a picture.
+    #[must_use]
+    pub fn rays_inside(&self) -> u64 {
+        let edge = self.edge();
+        let has_ray = |x, y| match self.sampling {
+            Sampling::Full => true,
+            Sampling::Adaptive => self.pixels.get(x, y).is_some(),
+        };
+        let counts = raddle::map(0..edge as usize, |y| {
+            let y = y as u32;
+            let rays = (0..edge).filter(|&x| has_ray(x, y) && self.tracer.is_inside(x, y));
+            rays.count() as u64
+        });
+        counts.iter().sum()
     }
 
     /// Interpolates the pixels of a tile without a ray, after all tiles have been traced. Without

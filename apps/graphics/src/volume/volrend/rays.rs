@@ -6,7 +6,7 @@ use super::VolrendCounts;
 use super::tables::{Shaded, Tables};
 use super::view::{Camera, TABLE_LEN};
 use crate::volume::occupancy::bit;
-use crate::volume::traversal::GridRay;
+use crate::volume::traversal::{GridRay, Span};
 
 /// The opacity at which a ray ends.
 const OPAQUE: f32 = 0.95;
@@ -47,23 +47,28 @@ impl<'a> Tracer<'a> {
         self.beams[(y / 4) as usize * self.beam_width + (x / 4) as usize]
     }
 
-    /// Returns the grey of a pixel.
-    pub(super) fn pixel(&self, x: u32, y: u32, counts: &mut VolrendCounts) -> u8 {
-        let Tables {
-            size, block_size, ..
-        } = *self.tables;
+    /// Returns the ray of a pixel, its part in the volume, and the depths of the first and the last
+    /// sample there; `None` for a ray without a sample.
+    fn path(&self, x: u32, y: u32) -> Option<(GridRay, Span, [u32; 2])> {
         let [right, up, along] = self.camera.steps;
         let origin = self.camera.origin + f64::from(x) * right + f64::from(y) * up;
         let ray = GridRay::new(origin, along);
         let steps = f64::from(self.camera.edge - 1);
-        let Some(span) = ray.clip(size.map(|len| len - 1), 0.0, steps) else {
+        let span = ray.clip(self.tables.size.map(|len| len - 1), 0.0, steps)?;
+        let (first, last) = (span.t_in.ceil() as u32, span.t_out.floor() as u32);
+        (first <= last).then_some((ray, span, [first, last]))
+    }
+
+    /// Returns true if the ray of a pixel has a sample in the volume.
+    pub(super) fn is_inside(&self, x: u32, y: u32) -> bool {
+        self.path(x, y).is_some()
+    }
+
+    /// Returns the grey of a pixel.
+    pub(super) fn pixel(&self, x: u32, y: u32, counts: &mut VolrendCounts) -> u8 {
+        let Some((ray, span, [first, last])) = self.path(x, y) else {
             return 0;
         };
-        let (first, last) = (span.t_in.ceil() as u32, span.t_out.floor() as u32);
-        if first > last {
-            return 0;
-        }
-        counts.rays_inside += 1;
         let [near, far] = self.depths(x, y).map(f64::from);
         let Some(span) = span.within(near, far) else {
             return 0;
@@ -71,9 +76,9 @@ impl<'a> Tracer<'a> {
         let (mut colour, mut alpha) = (0.0_f32, 0.0_f32);
         // Samples have whole depths. One at the border of two blocks must not count twice.
         let mut next = first;
-        let cue = DEPTH_CUE / steps as f32;
+        let cue = DEPTH_CUE / (self.camera.edge - 1) as f32;
         let [from, step] = [ray.origin, ray.direction].map(|it| it.map(|value| value as f32));
-        let _ = ray.walk::<2, ()>([[0; 3], block_size], span, |block, span| {
+        let _ = ray.walk::<2, ()>([[0; 3], self.tables.block_size], span, |block, span| {
             let cells = self.tables.cells[self.tables.block(block)];
             if cells == 0 {
                 return ControlFlow::Continue(());

@@ -2,6 +2,7 @@
 //! properties.
 
 use crate::file::{Fault, Place, Source, quoted};
+use crate::mesh::presentation::Presentation;
 
 /// The maximum number of properties of all elements together. No mesh has more.
 const PROPERTY_COUNT_MAX: usize = 4096;
@@ -123,6 +124,7 @@ impl Element {
 pub(super) struct Header {
     pub(super) encoding: Encoding,
     pub(super) elements: Vec<Element>,
+    pub(super) presentation: Presentation,
 }
 
 impl Header {
@@ -130,6 +132,7 @@ impl Header {
     pub(super) fn read(source: &mut Source<'_>) -> Result<Self, Fault> {
         let mut encoding = None;
         let mut elements: Vec<Element> = Vec::new();
+        let mut presentation = Presentation::default();
         let mut property_count = 0;
         // All lines have the same line end as the first one. This separates the end of the last
         // line from the data after it.
@@ -148,6 +151,7 @@ impl Header {
             }
             line_end = line_end.or(Some(this_end));
             match words[..] {
+                [b"comment", b"raddle", ref words @ ..] => presentation.add(words),
                 [b"comment" | b"obj_info" | b"ply", ..] | [] => {}
                 [b"end_header"] => break,
                 [b"format", name, _version] => encoding = Some(format(name, place)?),
@@ -178,7 +182,11 @@ impl Header {
             }
         }
         match encoding {
-            Some(encoding) => Ok(Self { encoding, elements }),
+            Some(encoding) => Ok(Self {
+                encoding,
+                elements,
+                presentation,
+            }),
             None => Err(Fault::syntax(
                 source.line(),
                 "the end of a header without an encoding",
