@@ -52,8 +52,9 @@ impl ContentArguments {
             Some(ContentChoice::Mesh(choice)) => (None, Some(choice)),
             None => (None, None),
         };
-        let content = match (&self.file, self.raw_size) {
-            (Some(file), None) => Content::of(file)?,
+        let is_raw = self.raw_size.is_some() || self.raw_type.is_some();
+        let content = match &self.file {
+            Some(file) if !is_raw => Content::of(file)?,
             _ if scene.is_some() => Some(Content::Mesh),
             _ => Some(Content::Volume),
         };

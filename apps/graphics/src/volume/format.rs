@@ -7,7 +7,7 @@ pub const FORMATS: &str = "NRRD, MetaImage, NIfTI, DICOM, VTK image, SPLASH .den
     or as .gz or .zst";
 /// The content that errors ask for.
 pub(super) const EXPECTED: &str = "a volume in NRRD, MetaImage, NIfTI, DICOM, VTK image, \
-    SPLASH .den or raw, plain or as .gz or .zst";
+    SPLASH .den or raw (named with its size, or with --raw-size), plain or as .gz or .zst";
 
 /// The format of a volume file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,7 +24,8 @@ use crate::offset;
 /// ```
 #[derive(Debug, Clone)]
 pub struct LoadOptions {
-    /// The number of voxels of a raw file, if its name does not say it.
+    /// The number of voxels of a raw file, if its name does not say it. A file is raw if this or
+    /// `raw_type` is given, whatever its name and its content are.
     pub raw_size: Option<[u64; 3]>,
     /// The type of the voxels of a raw file, such as `u8`, `i16` or `f32be`, if its name does not
     /// say it.
@@ -43,6 +44,13 @@ impl Default for LoadOptions {
             spacing: None,
             expanded_bytes_max: 64 << 30,
         }
+    }
+}
+
+impl LoadOptions {
+    /// Returns true if the file has to be read as a raw one.
+    fn is_raw(&self) -> bool {
+        self.raw_size.is_some() || self.raw_type.is_some()
     }
 }
 
@@ -165,7 +173,10 @@ fn read_stream(
     let limit = files.options.expanded_bytes_max;
     let mut stream = Stream::new(input, length, limit, progress)?;
     files.file_bytes = length;
-    let reader = file::reader(&READERS, &mut stream.source, files.name, EXPECTED)?;
+    let reader = match files.options.is_raw() {
+        true => &readers::RAW,
+        false => file::reader(&READERS, &mut stream.source, files.name, EXPECTED)?,
+    };
     let Parsed { volume, format } = (reader.read)(&mut stream.source, &mut files)?;
     // Read to the end, so that the decompressor verifies its checksum.
     let trailing_bytes = stream.source.drain()?;

@@ -23,6 +23,7 @@ mod text;
 mod vti;
 
 pub(super) use self::dicom::read_series;
+pub(super) use self::raw::READER as RAW;
 
 /// All readers. The first one that recognises a file reads the file.
 pub(super) const READERS: [VolumeReader; 7] = [

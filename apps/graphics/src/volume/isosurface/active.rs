@@ -13,13 +13,22 @@ mod tests;
 /// The number of cells along an edge of a macrocell.
 pub(super) const EDGE: usize = 4;
 
+/// The number of macrocells in a layer of a word of the occupancy.
+const LAYER: usize = 16;
+/// The number of words of the occupancy that are computed together.
+const TOGETHER: usize = 16;
+
 /// The cells that contain a surface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ActiveCells {
-    /// The place in `words` for each word of the lowest level of the occupancy.
+    /// The place in `words` for each word of the lowest level of the occupancy, in units of
+    /// `1 << stride_log`.
     places: Vec<u32>,
-    /// The cells of the 64 macrocells of a word.
-    words: Vec<[u64; 64]>,
+    /// The cells of the macrocells of each occupied word.
+    words: Vec<u64>,
+    /// The number of macrocells of a word, as a power of two. A volume of few slices has fewer than
+    /// 64.
+    stride_log: u32,
 }
 
 impl ActiveCells {
@@ -44,22 +53,31 @@ impl ActiveCells {
             .iter()
             .filter_map(|&isovalue| T::at_least(isovalue))
             .collect();
-        let mut words = vec![[0; 64]; occupied.len()];
-        raddle::for_each_mut(&mut words, |place, words| {
-            let index = occupied[place];
-            leaves.for_each_in(index, |leaf, bit| {
-                words[bit] = thresholds.iter().fold(0, |word, &threshold| {
-                    word | active(size, voxels, leaf, threshold)
+        let layers = (size[2] - 1).div_ceil(EDGE).min(EDGE);
+        let stride = (LAYER * layers).next_power_of_two();
+        let mut words = vec![0; occupied.len() * stride];
+        let mut parts: Vec<_> = words.chunks_mut(TOGETHER * stride).collect();
+        raddle::for_each_mut(&mut parts, |part, words| {
+            let occupied = &occupied[part * TOGETHER..];
+            for (words, &index) in words.chunks_mut(stride).zip(occupied) {
+                leaves.for_each_in(index, |leaf, bit| {
+                    words[bit] = thresholds.iter().fold(0, |word, &threshold| {
+                        word | active(size, voxels, leaf, threshold)
+                    });
                 });
-            });
+            }
         });
-        Self { places, words }
+        Self {
+            places,
+            words,
+            stride_log: stride.trailing_zeros(),
+        }
     }
 
     /// Returns the cells of a macrocell: `bit` of a word of the occupancy.
     #[inline(always)]
     pub(super) fn word(&self, index: usize, bit: u32) -> u64 {
-        self.words[self.places[index] as usize][bit as usize % 64]
+        self.words[((self.places[index] as usize) << self.stride_log) + bit as usize]
     }
 }
 

@@ -5,7 +5,8 @@
 //! are joined; of four, the value at the saddle of the bilinear interpolant decides which pairs
 //! are. The decision depends on the face only, so that both of its cells agree and the mesh has no
 //! holes. The joined crossings of a cell form closed loops, and each of them is filled with
-//! triangles. So no table of cases is needed.
+//! triangles, without lines in the faces of the cell, so that at most two triangles meet in a line.
+//! So no table of cases is needed.
 //!
 //! A loop that belongs to a tunnel through a cell is closed as well: the mesh then has another
 //! topology in this cell than the trilinear interpolant, which [`render`](super::render()) shows
@@ -38,6 +39,8 @@ mod tests;
 const CELLS: usize = 4;
 /// The number of edges of a cell.
 const EDGES: usize = 12;
+/// The key of a vertex inside of a cell, which no other cell has.
+const IN_CELL: u64 = u64::MAX;
 /// The part of a key that says that a vertex is a voxel, instead of an axis.
 const AT_VOXEL: u64 = 3;
 
@@ -182,26 +185,47 @@ impl<T: Voxel> Grid<'_, T> {
         let is_inside = voxels.map(|voxel| self.threshold.is_some_and(|least| voxel >= least));
         let mut next = successors(is_inside, voxels.map(|voxel| voxel.value() - self.isovalue));
         for first in 0..EDGES {
-            let Some(mut edge) = next[first].take() else {
-                continue;
-            };
-            let start = self.vertex(cell, first, layer);
-            let mut previous = None;
-            while edge != first {
-                let vertex = self.vertex(cell, edge, layer);
-                if let Some(previous) = previous
-                    && start != previous
-                    && previous != vertex
-                    && vertex != start
-                {
-                    layer.triangles.push(match self.is_mirrored {
-                        true => [start, previous, vertex],
-                        false => [start, vertex, previous],
-                    });
-                }
-                previous = Some(vertex);
-                // The loops are closed, so each edge has a successor.
-                edge = next[edge].take().unwrap_or(first);
+            let (mut edges, mut len) = ([0; EDGES], 0);
+            let mut edge = first;
+            // The loops are closed, so each edge has a successor.
+            while let Some(following) = next[edge].take() {
+                edges[len] = edge;
+                len += 1;
+                edge = following;
+            }
+            if len >= 3 {
+                self.fill(cell, &mut edges[..len], layer);
+            }
+        }
+    }
+
+    /// Fills a loop of edges with triangles around one of its crossings, or around a vertex in its
+    /// middle.
+    fn fill(&self, cell: [usize; 3], edges: &mut [usize], layer: &mut Layer) {
+        let apex = apex(edges);
+        edges.rotate_left(apex.unwrap_or(0));
+        let mut vertices = [0; EDGES];
+        for (vertex, &edge) in vertices.iter_mut().zip(&*edges) {
+            *vertex = self.vertex(cell, edge, layer);
+        }
+        let vertices = &vertices[..edges.len()];
+        let add = |layer: &mut Layer, [a, b, c]: [u32; 3]| {
+            if a != b && b != c && c != a {
+                layer.triangles.push(match self.is_mirrored {
+                    true => [a, b, c],
+                    false => [a, c, b],
+                });
+            }
+        };
+        if apex.is_some() {
+            for pair in vertices[1..].windows(2) {
+                add(layer, [vertices[0], pair[0], pair[1]]);
+            }
+        } else {
+            let middle = layer.add_middle(vertices);
+            for (index, &vertex) in vertices.iter().enumerate() {
+                let following = vertices[(index + 1) % vertices.len()];
+                add(layer, [middle, vertex, following]);
             }
         }
     }
@@ -255,6 +279,38 @@ impl<T: Voxel> Grid<'_, T> {
         };
         DVec3::new(along(0), along(1), along(2))
     }
+}
+
+impl Layer {
+    /// Adds a vertex in the middle of others.
+    fn add_middle(&mut self, vertices: &[u32]) -> u32 {
+        let mean = |list: &[Vec3]| {
+            let sum: Vec3 = vertices.iter().map(|&vertex| list[vertex as usize]).sum();
+            sum / vertices.len() as f32
+        };
+        let (position, normal) = (mean(&self.positions), mean(&self.normals));
+        self.keys.push(IN_CELL);
+        self.positions.push(position);
+        self.normals.push(normal.normalize_or_zero());
+        (self.keys.len() - 1) as u32
+    }
+}
+
+/// Returns the index of a crossing in a loop of edges from which all others can be reached inside
+/// the cell. A line in a face could also be in the next cell, and then four triangles would meet in
+/// it. Loops of up to seven edges have such a crossing.
+fn apex(edges: &[usize]) -> Option<usize> {
+    // A bit for each of the two faces of an edge.
+    let faces = |edge: usize| {
+        let (axis, bits) = (edge / 4, edge % 4);
+        let face = |axis: usize, side: usize| 1 << (2 * (axis % 3) + side);
+        face(axis + 1, bits & 1) | face(axis + 2, bits >> 1)
+    };
+    let len = edges.len();
+    (0..len).find(|&apex| {
+        let mut others = (2..len - 1).map(|step| edges[(apex + step) % len]);
+        others.all(|other| faces(edges[apex]) & faces(other) == 0)
+    })
 }
 
 /// Returns for each crossed edge of a cell the next one in its loop.

@@ -12,7 +12,7 @@ use crate::volume::format::VolumeFormat;
 use crate::volume::parsed::{Geometry, Parsed, Scalar};
 
 /// The reader of raw files.
-pub(super) const READER: VolumeReader = VolumeReader {
+pub(in crate::volume) const READER: VolumeReader = VolumeReader {
     extensions: &["raw", "bin", "dat", "vol", "img", "data"],
     is_text: None,
     recognizes: |_| false,
@@ -30,8 +30,7 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
         Some(size) => size,
         None => {
             let found = "voxels without a size";
-            let expected =
-                "a name with the size, such as head_256x256x113_u8.raw, or the size itself";
+            let expected = "a name with the size, such as head_256x256x113_u8.raw, or the size itself (--raw-size)";
             return Err(Fault::syntax(Place::Whole, found, expected));
         }
     };
@@ -80,8 +79,7 @@ fn guessed(source: &Source<'_>, layout: &Layout) -> Result<Scalar, Fault> {
                 Some(length) => format!("{length} bytes for {count} voxels"),
                 None => "compressed voxels without a type".to_owned(),
             };
-            let expected =
-                "a name with the type, such as head_256x256x113_i16.raw, or the type itself";
+            let expected = "a name with the type, such as head_256x256x113_i16.raw, or the type itself (--raw-type)";
             Err(Fault::syntax(Place::Whole, found, expected))
         }
     }

@@ -5,7 +5,12 @@ use crate::volume::occupancy::{self, Occupancy};
 
 #[test]
 fn a_cell_is_active_if_voxels_are_on_both_sides() {
-    let size = [11, 6, 14];
+    for size in [[11, 6, 14], [11, 18, 3], [19, 6, 7]] {
+        check(size);
+    }
+}
+
+fn check(size: [usize; 3]) {
     let voxel = |index: usize| (index.wrapping_mul(2_654_435_761) >> 9) as u8 % 9;
     let voxels: Vec<u8> = (0..size.iter().product()).map(voxel).collect();
     let leaf_size = size.map(|len: usize| (len - 1).div_ceil(4));

@@ -92,6 +92,28 @@ fn noise_with_isovalues_between_and_on_voxels_is_closed() {
     assert!(extract(&volume, &Macrocells::of(&volume), f64::NAN).is_err());
 }
 
+// Regression: a line in a face could belong to both of its cells, and then four triangles met in it.
+#[test]
+fn at_most_two_triangles_of_noise_meet_in_a_line() {
+    let mut state = 1_u32;
+    let noise = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32
+    };
+    let voxels: Vec<f32> = (0..24 * 24 * 24).map(noise).collect();
+    let volume = Volume::new([24; 3], voxels).expect("a sound volume");
+    let mesh = extracted(&volume, 8e6);
+    let mut edges: HashMap<(u32, u32), i32> = HashMap::new();
+    for corners in &mesh.triangles {
+        for side in 0..3 {
+            let (from, to) = (corners[side], corners[(side + 1) % 3]);
+            *edges.entry((from.min(to), from.max(to))).or_default() += 1;
+        }
+    }
+    assert!(edges.values().all(|&count| count <= 2));
+    check_closed(&mesh, [24; 3]);
+}
+
 #[test]
 fn the_saddle_decides_which_corners_are_joined() {
     // Inside corners 1 and 2 of a face; the saddle is 0.25 above or below the isovalue.
