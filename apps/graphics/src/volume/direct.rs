@@ -146,6 +146,17 @@ impl DirectOptions {
             frame: FrameOptions::default(),
         }
     }
+
+    /// Checks that the options are in range, as far as that does not depend on the volume.
+    ///
+    /// # Errors
+    /// Returns a [`DirectError`] for the first one that is not.
+    pub fn check(&self) -> Result<(), DirectError> {
+        if !(STEP_MIN..=STEP_MAX).contains(&self.step) {
+            return Err(DirectError::Step(self.step));
+        }
+        Ok(self.frame.check()?)
+    }
 }
 
 /// Renders a volume with all workers of the runtime.
@@ -162,10 +173,7 @@ pub fn render<P: Proceed>(
     options: &DirectOptions,
     on_tile: impl Fn(TileDone) -> P + Sync,
 ) -> Result<DirectRendering, DirectError> {
-    if !(STEP_MIN..=STEP_MAX).contains(&options.step) {
-        return Err(DirectError::Step(options.step));
-    }
-    options.frame.check()?;
+    options.check()?;
     if !macrocells.fit(volume) {
         return Err(DirectError::OtherVolume);
     }

@@ -18,11 +18,9 @@ use super::voxels::{Voxel, with_voxels};
 #[cfg(test)]
 mod tests;
 
-/// The number of macrocells along an edge of a macrocell of the next level, as a power of two. The
-/// lowest level counts cells.
-pub(crate) const FANOUT_LOG: usize = 2;
-/// The number of cells along an edge of a macrocell of the lowest level.
-const LEAF_EDGE: usize = 1 << FANOUT_LOG;
+/// The number of cells along an edge of a macrocell of the lowest level, and of macrocells along an
+/// edge of one of the next level.
+pub(crate) const EDGE: usize = 4;
 /// The number of levels.
 pub(crate) const LEVELS: usize = 3;
 
@@ -62,7 +60,7 @@ impl Macrocells {
     }
 
     fn of_voxels<T: Voxel>(size: [usize; 3], voxels: &[T]) -> Self {
-        let leaf_size = size.map(|len| (len - 1).div_ceil(LEAF_EDGE));
+        let leaf_size = size.map(|len| (len - 1).div_ceil(EDGE));
         let ranges = leaf_ranges(size, leaf_size, voxels);
         let [low, high] = ranges.iter().fold([T::HIGHEST, T::LOWEST], |all, range| {
             [all[0].smaller(range[0]), all[1].larger(range[1])]
@@ -102,7 +100,7 @@ impl Macrocells {
 
     /// Returns true if these can be the macrocells of a volume: their number is that of the volume.
     pub(crate) fn fit(&self, volume: &Volume) -> bool {
-        self.levels[0].size == volume.size().map(|len| (len - 1).div_ceil(LEAF_EDGE))
+        self.levels[0].size == volume.size().map(|len| (len - 1).div_ceil(EDGE))
     }
 
     /// Returns the macrocells of the levels, the smallest ones first.
@@ -173,14 +171,14 @@ impl Scale {
 impl Blocks {
     /// Returns the macrocells of the next level.
     fn merged(&self) -> Self {
-        let size = self.size.map(|len| len.div_ceil(1 << FANOUT_LOG));
+        let size = self.size.map(|len| len.div_ceil(EDGE));
         let mut ranges = vec![[u16::MAX, 0]; size.iter().product()];
         let mut below = self.ranges.iter();
         for z in 0..self.size[2] {
             for y in 0..self.size[1] {
-                let row = ((z >> FANOUT_LOG) * size[1] + (y >> FANOUT_LOG)) * size[0];
+                let row = ((z / EDGE) * size[1] + (y / EDGE)) * size[0];
                 for (x, range) in (0..self.size[0]).zip(&mut below) {
-                    let all = &mut ranges[row + (x >> FANOUT_LOG)];
+                    let all = &mut ranges[row + (x / EDGE)];
                     *all = [all[0].min(range[0]), all[1].max(range[1])];
                 }
             }
@@ -222,6 +220,6 @@ fn leaf_ranges<T: Voxel>(size: [usize; 3], leaf_size: [usize; 3], voxels: &[T]) 
 
 /// Returns the voxels of the macrocell with an index along an axis of `len` voxels.
 fn inner(index: usize, len: usize) -> std::ops::Range<usize> {
-    let first = index * LEAF_EDGE;
-    first..len.min(first + LEAF_EDGE + 1)
+    let first = index * EDGE;
+    first..len.min(first + EDGE + 1)
 }

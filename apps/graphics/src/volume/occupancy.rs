@@ -8,13 +8,10 @@
 
 use std::ops::Range;
 
-use super::macrocells::{self, Blocks, FANOUT_LOG, LEVELS, Macrocells};
+use super::macrocells::{self, Blocks, EDGE, LEVELS, Macrocells};
 
 #[cfg(test)]
 mod tests;
-
-/// The number of macrocells along an edge of a word.
-const EDGE: usize = 1 << FANOUT_LOG;
 
 /// The occupied macrocells of all levels, and of one level above them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,6 +21,7 @@ use std::ops::ControlFlow;
 
 use glam::Vec4;
 
+use super::macrocells;
 use super::traversal::{GridRay, Span};
 
 #[cfg(test)]
@@ -31,7 +32,7 @@ pub(crate) const LANES: usize = 16;
 /// The number of vectors for a number of each ray.
 const GROUPS: usize = LANES / 4;
 /// The number of cells along an edge of a macrocell.
-const EDGE: f32 = 4.0;
+const EDGE: f32 = macrocells::EDGE as f32;
 /// The width of the margins for rounding errors, as a share of the longest side of the volume.
 const MARGIN: f32 = 1.0 / (1 << 19) as f32;
 /// The smallest slope of a ray along an axis, relative to the axis of the slices. Flatter rays are

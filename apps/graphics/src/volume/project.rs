@@ -3,6 +3,7 @@
 use glam::{DMat3, DVec3};
 
 use super::grid::Volume;
+use super::macrocells::EDGE;
 use super::occupancy::Occupancy;
 use super::traversal::GridRay;
 use crate::camera::{Camera, CameraError, View};
@@ -58,7 +59,7 @@ pub(crate) fn beams(
     size: (u32, u32),
 ) -> Option<Beams> {
     let level = usize::from(occupancy.leaf_count() > BEAM_BOXES_MAX);
-    let edge = f64::from(4_u32 << (2 * level));
+    let edge = EDGE.pow(level as u32 + 1) as f64;
     let map = volume.world_of_voxel();
     let axes = [map.x_axis, map.y_axis, map.z_axis].map(|axis| (0.5 * edge * axis).as_vec3());
     Beams::of(camera, size, volume.bounds(), axes, |visit| {

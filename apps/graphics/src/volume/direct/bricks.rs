@@ -10,15 +10,14 @@
 
 use glam::{Vec3, Vec4};
 
+use crate::volume::macrocells::EDGE;
 use crate::volume::voxels::Voxel;
 
 #[cfg(test)]
 mod tests;
 
-/// The number of cells along an edge of a brick.
-const CELLS: usize = 4;
 /// The number of corners of cells along an edge.
-const CORNERS: usize = CELLS + 1;
+const CORNERS: usize = EDGE + 1;
 /// The number of voxels along an edge that the gradients at the corners need.
 const VOXELS: usize = CORNERS + 2;
 /// The number of corners of a brick, as a power of two, and those from the first to the last one of
@@ -82,7 +81,7 @@ impl Bricks {
         if self.keys[place] != key {
             self.keys[place] = key;
             read_block(&mut self.block, voxels, self.size, macrocell);
-            let first = Vec3::from_array(macrocell.map(|index| (CELLS * index) as f32));
+            let first = Vec3::from_array(macrocell.map(|index| (EDGE * index) as f32));
             self.bricks[place].first = first.extend(0.0);
             self.bricks[place].fill(&self.block, self.has_gradients);
         }
@@ -150,11 +149,11 @@ impl Brick {
 /// place of a missing one.
 #[inline(never)]
 fn read_block<T: Voxel>(block: &mut Block, voxels: &[T], size: [usize; 3], macrocell: [usize; 3]) {
-    let first = macrocell.map(|index| CELLS * index);
+    let first = macrocell.map(|index| EDGE * index);
     let [width, height, _] = size;
     let at =
         |axis: usize, offset: usize| (first[axis] + offset).saturating_sub(1).min(size[axis] - 1);
-    let is_inner = first[0] > 0 && first[0] + CELLS + 2 <= width;
+    let is_inner = first[0] > 0 && first[0] + EDGE + 2 <= width;
     for (z, slice) in block.iter_mut().enumerate() {
         for (y, row) in slice.iter_mut().enumerate() {
             let start = (at(2, z) * height + at(1, y)) * width;

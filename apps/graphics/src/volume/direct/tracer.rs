@@ -8,7 +8,7 @@ use raddle::Private;
 use super::bricks::Bricks;
 use super::{Blend, DirectCounts, DirectOptions};
 use crate::render::{Beams, Integrator, Sample, Slabs};
-use crate::volume::macrocells::Macrocells;
+use crate::volume::macrocells::{EDGE, Macrocells};
 use crate::volume::occupancy::Occupancy;
 use crate::volume::project::VoxelMap;
 use crate::volume::rendering::visible_leaves;
@@ -119,7 +119,7 @@ impl<T: Voxel> Tracer<'_, T> {
         };
         let mut next = 0_u32;
         let mut steps = 0;
-        let all = cells.map(|len| len.div_ceil(4));
+        let all = cells.map(|len| len.div_ceil(EDGE));
         let take = |leaf: [usize; 3], span: Span| {
             let end = ((span.t_out - start) * per_step) as u32;
             let first = (span.t_in - start) * per_step;

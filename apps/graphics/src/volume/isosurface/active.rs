@@ -4,14 +4,12 @@
 //! macrocells before the first ray: this takes about 0.2 µs for each of them. Rays then skip the
 //! other cells without reading their voxels.
 
+use crate::volume::macrocells::EDGE;
 use crate::volume::occupancy::Occupancy;
 use crate::volume::voxels::Voxel;
 
 #[cfg(test)]
 mod tests;
-
-/// The number of cells along an edge of a macrocell.
-pub(super) const EDGE: usize = 4;
 
 /// The number of macrocells in a layer of a word of the occupancy.
 const LAYER: usize = 16;

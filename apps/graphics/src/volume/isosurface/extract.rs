@@ -28,15 +28,13 @@ use super::active::ActiveCells;
 use super::{IsosurfaceError, IsosurfaceOptions, occupancy_of};
 use crate::mesh::Mesh;
 use crate::volume::grid::Volume;
-use crate::volume::macrocells::Macrocells;
+use crate::volume::macrocells::{EDGE, Macrocells};
 use crate::volume::occupancy::Occupancy;
 use crate::volume::voxels::{Voxel, with_voxels};
 
 #[cfg(test)]
 mod tests;
 
-/// The number of cells along an edge of a macrocell.
-const CELLS: usize = 4;
 /// The number of edges of a cell.
 const EDGES: usize = 12;
 /// The key of a vertex inside of a cell, which no other cell has.
@@ -97,7 +95,7 @@ pub fn extract(
             threshold: Voxel::at_least(isovalue),
             is_mirrored: volume.world_of_voxel().determinant() < 0.0,
         };
-        let count = (volume.size()[2] - 1).div_ceil(CELLS);
+        let count = (volume.size()[2] - 1).div_ceil(EDGE);
         raddle::map(0..count, |layer| grid.layer(layer, &occupancy, &active))
     });
     joined(layers, volume.size())
@@ -111,7 +109,7 @@ fn joined(layers: Vec<Layer>, size: [usize; 3]) -> Result<Mesh, IsosurfaceError>
     let mut mesh = Mesh::default();
     let mut below: HashMap<u64, u32> = HashMap::new();
     for (index, layer) in layers.into_iter().enumerate() {
-        let (first, end) = (index * CELLS, (index + 1) * CELLS);
+        let (first, end) = (index * EDGE, (index + 1) * EDGE);
         let mut places = Vec::with_capacity(layer.keys.len());
         let mut above = HashMap::new();
         for (vertex, &key) in layer.keys.iter().enumerate() {
@@ -164,9 +162,9 @@ impl<T: Voxel> Grid<'_, T> {
                 while cells != 0 {
                     let bit = cells.trailing_zeros() as usize;
                     cells &= cells - 1;
-                    let inner = [bit % CELLS, bit / CELLS % CELLS, bit / (CELLS * CELLS)];
+                    let inner = [bit % EDGE, bit / EDGE % EDGE, bit / (EDGE * EDGE)];
                     self.cell(
-                        [0, 1, 2].map(|axis: usize| CELLS * leaf[axis] + inner[axis]),
+                        [0, 1, 2].map(|axis: usize| EDGE * leaf[axis] + inner[axis]),
                         &mut layer,
                     );
                 }

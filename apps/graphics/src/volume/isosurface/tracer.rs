@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use glam::{Vec3, Vec4};
 
-use super::active::{ActiveCells, EDGE};
+use super::active::ActiveCells;
 use super::crossings::{Crossings, Hit, Way};
 use super::screen::Corners;
 use super::{IsosurfaceCounts, IsosurfaceOptions, SURFACES_MAX, Surface};
@@ -13,6 +13,7 @@ use crate::ray::Ray;
 use crate::render::{Beams, Block, Integrator, Sample, Slabs};
 use crate::volume::cell::Cell;
 use crate::volume::grid::Volume;
+use crate::volume::macrocells::EDGE;
 use crate::volume::occupancy::{self, Occupancy};
 use crate::volume::packet::{LANES, Leaf, Packet};
 use crate::volume::project::VoxelMap;

@@ -1,6 +1,7 @@
 //! The opacity and the normal of each voxel, and the regions without opaque voxels.
 
 use super::view::{NO_NORMAL, entry_of};
+use crate::volume::macrocells::EDGE;
 use crate::volume::occupancy::Occupancy;
 
 /// The density from which voxels may be opaque, and from which they are as opaque as possible.
@@ -12,8 +13,6 @@ const DENSITY_RISE: f32 = 1.0 / 40.0;
 const GRADIENT_FULL: f32 = 70.0;
 /// The square of the shortest gradient with a normal.
 const GRADIENT_MIN: f32 = 1e-5;
-/// The number of cells along an edge of a block.
-const BLOCK_EDGE: usize = 4;
 
 /// The tables of a density map, without its outermost voxels.
 #[derive(Debug)]
@@ -71,7 +70,7 @@ impl Tables {
                 }
             }
         });
-        let block_size = size.map(|len| len.div_ceil(BLOCK_EDGE));
+        let block_size = size.map(|len| len.div_ceil(EDGE));
         let cells = cells(size, block_size, &voxels);
         let blocks = Occupancy::of_leaves(block_size, |[x, y, z]| {
             cells[(z * block_size[1] + y) * block_size[0] + x] != 0
@@ -116,8 +115,8 @@ fn cells(size: [usize; 3], block_size: [usize; 3], voxels: &[Shaded]) -> Vec<u64
     let mut cells = vec![0; block_size.iter().product()];
     raddle::for_each_mut(&mut cells, |index, word| {
         let [x, y, _] = block_size;
-        let first = [index % x, index / x % y, index / (x * y)].map(|at| at * BLOCK_EDGE);
-        let end = [0, 1, 2].map(|axis: usize| size[axis].min(first[axis] + BLOCK_EDGE));
+        let first = [index % x, index / x % y, index / (x * y)].map(|at| at * EDGE);
+        let end = [0, 1, 2].map(|axis: usize| size[axis].min(first[axis] + EDGE));
         for z in first[2]..end[2] {
             for y in first[1]..end[1] {
                 for x in first[0]..end[0] {

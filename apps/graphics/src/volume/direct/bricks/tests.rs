@@ -3,7 +3,7 @@
 use super::*;
 
 fn at(bricks: &mut Bricks, voxels: &[f32], point: [f32; 3]) -> Vec4 {
-    let macrocell = point.map(|it| (it as usize).min(7) / CELLS);
+    let macrocell = point.map(|it| (it as usize).min(7) / EDGE);
     let brick = bricks.get(voxels, macrocell);
     brick.at(Vec3::from_array(point).extend(0.0) - brick.first)
 }
@@ -42,7 +42,7 @@ fn a_brick_makes_room_for_another_one_and_comes_back() {
     let voxels: Vec<f32> = (0..40 * 4).map(|index| (index % 40) as f32).collect();
     let mut bricks = Bricks::new(size, false);
     for x in [1.5, 33.5, 1.5, 2.5, 38.0] {
-        let brick = bricks.get(&voxels, [x as usize / CELLS, 0, 0]);
+        let brick = bricks.get(&voxels, [x as usize / EDGE, 0, 0]);
         let found = brick.at(Vec4::new(x, 0.5, 0.5, 0.0) - brick.first);
         assert_eq!(found, Vec4::new(x, 0.0, 0.0, 0.0));
     }
