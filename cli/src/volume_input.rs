@@ -32,7 +32,8 @@ impl VolumeInput {
     ///
     /// # Errors
     /// [`CliError::File`] names the file and the place in it, [`CliError::Generate`] a volume that
-    /// is too large for the memory.
+    /// is too large for the memory, [`CliError::WrongCall`] a series of something that is no
+    /// folder.
     pub(crate) fn get(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
         match (&arguments.file, arguments.scene) {
             (Some(path), _) => Self::load(path, arguments, quiet),
@@ -81,10 +82,12 @@ impl VolumeInput {
     }
 
     fn load(path: &Path, arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
+        arguments.check_series()?;
         let options = LoadOptions {
             raw_size: arguments.raw_size,
             raw_type: arguments.raw_type.clone(),
             spacing: arguments.spacing,
+            series: arguments.series.clone(),
             ..LoadOptions::default()
         };
         let phase = Phase::begin("loading", quiet);
@@ -129,7 +132,12 @@ fn facts_of(name: &str, loaded: &Loaded, macrocells: &Macrocells) -> Facts {
         .field("compression", report.compression.to_string())
         .field("file_bytes", report.file_bytes)
         .field("files", report.file_count)
-        .field("trailing_bytes", report.trailing_bytes);
+        .field("trailing_bytes", report.trailing_bytes)
+        .field("images_left_out", report.images_left_out);
+    if report.images_left_out > 0 {
+        let count = report.images_left_out;
+        facts.row("images left out", format!("{count}, of other series"));
+    }
     describe(&mut facts, volume, macrocells);
     facts.quantity("loaded in", "load_s", &report.time);
     facts

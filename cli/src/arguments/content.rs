@@ -19,7 +19,7 @@ pub(crate) struct ContentArguments {
     /// A generated scene instead of a file: spheres or marschner-lobb, with an edge or XxYxZ
     /// voxels, or flake, terrain or knot, with about this many triangles
     #[arg(long, value_name = "NAME[:SIZE]")]
-    #[arg(conflicts_with_all = ["file", "raw_size", "raw_type"])]
+    #[arg(conflicts_with_all = ["file", "raw_size", "raw_type", "series"])]
     scene: Option<ContentChoice>,
     /// Voxels along x, y and z of a raw file [default: in the name, as in head_256x256x113_u8.raw]
     #[arg(long, value_name = "XxYxZ", value_parser = values::volume_size)]
@@ -28,8 +28,11 @@ pub(crate) struct ContentArguments {
     #[arg(long, value_name = "TYPE")]
     raw_type: Option<String>,
     /// Distances between voxels [default: those in the file]
-    #[arg(long, value_name = "X,Y,Z", value_parser = values::vector)]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::spacing)]
     spacing: Option<DVec3>,
+    /// Number or UID of the series to read from a folder with several DICOM series
+    #[arg(long, value_name = "NUMBER")]
+    series: Option<String>,
 }
 
 /// The arguments of a command that accepts only one kind of content.
@@ -45,7 +48,8 @@ impl ContentArguments {
     /// Finds out whether the input is a volume or a mesh.
     ///
     /// # Errors
-    /// [`CliError::File`] if the file cannot be read.
+    /// [`CliError::File`] if the file cannot be read, [`CliError::WrongCall`] for a series of a
+    /// file.
     pub(crate) fn input(&self) -> Result<ContentInput, CliError> {
         let (formula, scene) = match self.scene {
             Some(ContentChoice::Volume(choice)) => (Some(choice), None),
@@ -63,7 +67,9 @@ impl ContentArguments {
             raw_size: self.raw_size,
             raw_type: self.raw_type.clone(),
             spacing: self.spacing,
+            series: self.series.clone(),
         };
+        volume.check_series()?;
         Ok(match content {
             Some(Content::Mesh) => ContentInput::Mesh(InputArguments {
                 file: volume.file,

@@ -9,6 +9,7 @@ use raddle_graphics::render::FrameOptions;
 use raddle_graphics::volume::FORMATS;
 
 use super::values::{self, Clip, FormulaChoice, Size};
+use crate::error::CliError;
 
 /// A volume, and facts that its file may lack.
 #[derive(Debug, Clone, Args)]
@@ -19,7 +20,7 @@ pub(crate) struct VolumeArguments {
     pub(crate) file: Option<PathBuf>,
     /// A generated volume instead of a file: spheres or marschner-lobb, with this size
     #[arg(long, value_name = "NAME[:EDGE|:XxYxZ]")]
-    #[arg(conflicts_with_all = ["file", "raw_size", "raw_type"])]
+    #[arg(conflicts_with_all = ["file", "raw_size", "raw_type", "series"])]
     pub(crate) scene: Option<FormulaChoice>,
     /// Voxels along x, y and z of a raw file [default: in the name, as in head_256x256x113_u8.raw]
     #[arg(long, value_name = "XxYxZ", value_parser = values::volume_size)]
@@ -28,8 +29,30 @@ pub(crate) struct VolumeArguments {
     #[arg(long, value_name = "TYPE")]
     pub(crate) raw_type: Option<String>,
     /// Distances between voxels [default: those in the file]
-    #[arg(long, value_name = "X,Y,Z", value_parser = values::vector)]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::spacing)]
     pub(crate) spacing: Option<DVec3>,
+    /// Number or UID of the series to read from a folder with several DICOM series
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) series: Option<String>,
+}
+
+impl VolumeArguments {
+    /// Checks that a series is one of a folder.
+    ///
+    /// # Errors
+    /// [`CliError::WrongCall`] for a series of a file, in which there is nothing to choose.
+    pub(crate) fn check_series(&self) -> Result<(), CliError> {
+        match (&self.series, &self.file) {
+            (Some(series), Some(file)) if file.is_file() => Err(CliError::WrongCall {
+                options: format!("--series {series}"),
+                reason: format!(
+                    "{} is a file; expected the folder of a series",
+                    file.display()
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The camera and the size of a picture of a volume.

@@ -98,6 +98,9 @@ impl Scene {
         if let Some(DVec3 { x, y, z }) = arguments.spacing {
             words += &format!(" --spacing {x},{y},{z}");
         }
+        if let Some(series) = &arguments.series {
+            words += &format!(" --series {}", quoted(series));
+        }
         Ok(Self {
             name: input.name,
             input: words,
