@@ -133,10 +133,22 @@ fn facts_of(name: &str, loaded: &Loaded, macrocells: &Macrocells) -> Facts {
         .field("file_bytes", report.file_bytes)
         .field("files", report.file_count)
         .field("trailing_bytes", report.trailing_bytes)
-        .field("images_left_out", report.images_left_out);
+        .field("images_left_out", report.images_left_out)
+        .field("array", report.array.as_deref())
+        .field("arrays_left_out", &report.arrays_left_out);
     if report.images_left_out > 0 {
         let count = report.images_left_out;
         facts.row("images left out", format!("{count}, of other series"));
+    }
+    if let Some(name) = &report.array {
+        facts.row("array", format!("{name:?}"));
+    }
+    if !report.arrays_left_out.is_empty() {
+        let names = report
+            .arrays_left_out
+            .iter()
+            .map(|name| format!("{name:?}"));
+        facts.row("arrays left out", names.collect::<Vec<_>>().join(", "));
     }
     describe(&mut facts, volume, macrocells);
     facts.quantity("loaded in", "load_s", &report.time);

@@ -478,3 +478,41 @@ fn distances_and_sizes_that_are_no_volume_are_wrong_calls() {
         }
     }
 }
+
+#[test]
+fn the_array_of_a_file_with_several_is_reported() {
+    let folder = Folder::new("arrays");
+    let array = |name: &str| {
+        format!(
+            "<DataArray type=\"UInt8\" Name=\"{name}\" format=\"ascii\">1 2 3 4 5 6 7 8</DataArray>"
+        )
+    };
+    let text = format!(
+        "<VTKFile type=\"ImageData\"><ImageData WholeExtent=\"0 1 0 1 0 1\"><Piece>\
+         <PointData>{}{}</PointData></Piece></ImageData></VTKFile>",
+        array("density"),
+        array("speed")
+    );
+    let file = folder.file("a.vti", text);
+    let value = json(&run_well(call("info", &file, "--json")));
+    assert_eq!(value["input"]["array"], "density");
+    assert_eq!(
+        value["input"]["arrays_left_out"],
+        serde_json::json!(["speed"])
+    );
+    let text = run_well(call("info", &file, ""));
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| {
+            line.split("  ")
+                .map(str::trim)
+                .filter(|it| !it.is_empty())
+                .collect()
+        })
+        .collect();
+    assert!(rows.contains(&vec!["array", "\"density\""]), "{text}");
+    assert!(
+        rows.contains(&vec!["arrays left out", "\"speed\""]),
+        "{text}"
+    );
+}

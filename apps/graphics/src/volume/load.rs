@@ -72,6 +72,10 @@ pub struct VolumeReport {
     pub trailing_bytes: u64,
     /// The number of files.
     pub file_count: usize,
+    /// The name of the array that was read, if arrays have names.
+    pub array: Option<String>,
+    /// The names of the other arrays in the file.
+    pub arrays_left_out: Vec<String>,
     /// The number of images in the folder that belong to other series.
     pub images_left_out: usize,
     /// The time from opening the file to the finished volume.
@@ -87,6 +91,8 @@ impl VolumeReport {
             file_bytes,
             trailing_bytes: 0,
             file_count: 1,
+            array: None,
+            arrays_left_out: Vec::new(),
             images_left_out: 0,
             time: Duration::ZERO,
         }
@@ -190,6 +196,8 @@ fn read_stream(
             compression: stream.compression,
             trailing_bytes,
             file_count: 1 + files.count_beside,
+            array: files.arrays.read,
+            arrays_left_out: files.arrays.others,
             time: begun.elapsed(),
             ..VolumeReport::new(format, stream.bytes_read() + files.bytes_beside)
         },

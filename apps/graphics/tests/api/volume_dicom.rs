@@ -485,8 +485,8 @@ fn localizers_beside_a_series_are_left_out() {
     assert!(error.contains("1.2.5 \"a series\" (1 image)"), "{error}");
 }
 
-// Regression: the end of the fragments ended the sequence around them, whose attributes then were
-// those of the image.
+// Regression: the end of the fragments also ended the sequence around them, and further attributes
+// in it counted as those of the image.
 #[test]
 fn compressed_pixels_in_a_sequence_do_not_end_it() {
     let plain = frames_with("a.dcm", |_| ()).expect("three frames");

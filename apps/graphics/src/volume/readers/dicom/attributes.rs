@@ -17,9 +17,10 @@ use dicom_parser::dataset::lazy_read::LazyDataSetReader;
 use dicom_transfer_syntax_registry::entries;
 use flate2::read::DeflateDecoder;
 
-use super::{MAGIC_AT, wrong};
-use crate::file::{Fault, Rest, Source, quoted};
+use crate::file::{Fault, Place, Rest, Source, quoted};
 
+/// The place of the magic bytes in a file.
+pub(super) const MAGIC_AT: usize = 128;
 /// The maximum length of a value that is read. All needed values are much shorter.
 const LEN_MAX: u32 = 1 << 10;
 /// The maximum number of frames that a file describes one by one. Each takes some hundred bytes.
@@ -209,6 +210,12 @@ impl Attributes {
             _ => None,
         }
     }
+}
+
+/// Returns the fault of a file that is not the expected one.
+#[cold]
+pub(super) fn wrong(found: impl Into<String>, expected: impl Into<String>) -> Fault {
+    Fault::syntax(Place::Whole, found, expected)
 }
 
 /// Describes an error of the parser.

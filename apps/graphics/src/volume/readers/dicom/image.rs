@@ -3,8 +3,7 @@
 use dicom_core::Tag;
 use glam::DVec3;
 
-use super::attributes::{Attributes, Values};
-use super::wrong;
+use super::attributes::{Attributes, Values, wrong};
 use crate::file::{Fault, Place};
 use crate::volume::data::Layout;
 use crate::volume::parsed::Scalar;

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use dicom_core::Tag;
 
-use super::attributes::{Attributes, Values, with_attributes};
+use super::attributes::{Attributes, MAGIC_AT, Values, with_attributes, wrong};
+use super::files::with_file;
 use super::image::{Image, ROWS};
-use super::{MAGIC_AT, with_file, wrong};
 use crate::file::{Fault, FileProblem, Place, quoted};
 use crate::volume::format::EXPECTED;
 use crate::volume::load::LoadOptions;
@@ -148,7 +148,7 @@ fn find(folder: &Path, options: &LoadOptions) -> Result<Vec<Series>, Fault> {
 
 /// Returns the attributes of a file, if it is a DICOM image.
 fn attributes_of(path: &Path, options: &LoadOptions) -> Result<Option<Attributes>, Fault> {
-    with_file(path, options, |source, _| {
+    with_file(path, options.expanded_bytes_max, |source, _| {
         let is_image =
             source.ensure(MAGIC_AT + 4)? && source.buffered()[MAGIC_AT..].starts_with(b"DICM");
         if !is_image {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use glam::{DMat3, DVec3};
 
+use super::attributes::wrong;
 use super::image::{Frame, Image, Pixels};
-use super::wrong;
 use crate::file::{Fault, Place, Source};
 use crate::volume::format::VolumeFormat;
 use crate::volume::parsed::{Geometry, Parsed};
