@@ -444,3 +444,25 @@ fn files_of_vtk_in_the_old_format_are_recognised_and_refused() {
         assert!(error.contains(expected), "{error}");
     }
 }
+
+// Regression: the decoder read on into the next array, behind the padding of this one.
+#[test]
+fn further_arrays_may_follow_in_base64() {
+    let appended = |attributes: &str, data: &str| {
+        let behind = format!("<AppendedData encoding=\"base64\">_{data}</AppendedData>");
+        let array = "format=\"appended\" offset=\"0\"";
+        vti(attributes, array, b"", behind.as_bytes())
+    };
+    let plain = base64(&sized(&little()));
+    assert!(plain.ends_with('='));
+    let (sizes, data) = blocks();
+    let zipped = base64(&sizes) + &base64(&data);
+    let attributes = "compressor=\"vtkZLibDataCompressor\" header_type=\"UInt64\"";
+    for file in [
+        appended("", &format!("{plain}{plain}")),
+        appended(attributes, &format!("{zipped}{zipped}")),
+    ] {
+        let loaded = read("it.vti", &file).expect("a volume");
+        assert!(*loaded.volume.voxels() == Voxels::from(voxels()));
+    }
+}

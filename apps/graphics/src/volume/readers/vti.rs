@@ -385,8 +385,10 @@ impl Header {
             let problem = crate::file::FileProblem::Read(error);
             Fault::new(Place::Whole, problem)
         };
+        let size_bytes = if self.has_long_sizes { 8 } else { 4 };
         if !self.is_compressed {
-            let mut data = data.part(u64::MAX);
+            // Further arrays may follow, so the part must end with this one.
+            let mut data = data.part(wanted.saturating_add(size_bytes));
             let [bytes] = self.sizes(&mut data).map_err(read)?;
             if bytes != wanted {
                 let found = format!("{bytes} bytes of voxels");
@@ -396,7 +398,6 @@ impl Header {
         }
         // The number of blocks, the bytes of a block and of the last one, and the compressed bytes
         // of each block.
-        let size_bytes = if self.has_long_sizes { 8 } else { 4 };
         let [count, block, last] = self.sizes(&mut data.part(3 * size_bytes)).map_err(read)?;
         let whole = if last > 0 {
             count.saturating_sub(1)
@@ -410,16 +411,14 @@ impl Header {
             let found = format!("{count} blocks of {block} bytes");
             return Err(wrong(found, format!("{wanted} bytes of voxels")));
         }
-        // Each block ends where its compressed data end, so the sizes are not needed.
-        let sizes = count * size_bytes;
-        let skipped = std::io::copy(&mut data.part(sizes), &mut std::io::sink()).map_err(read)?;
-        if skipped != sizes {
-            return Err(wrong(
-                format!("{skipped} bytes of sizes"),
-                format!("{sizes} bytes"),
-            ));
+        let mut bytes = 0_u64;
+        let mut sizes = data.part(count * size_bytes);
+        for _ in 0..count {
+            let [size] = self.sizes(&mut sizes).map_err(read)?;
+            bytes = bytes.saturating_add(size);
         }
-        let blocks = Blocks::new(data.part(u64::MAX), count);
+        drop(sizes);
+        let blocks = Blocks::new(data.part(bytes), count);
         layout.read(&mut Source::inside(blocks), file_bytes)
     }
 
