@@ -9,6 +9,7 @@ pub(crate) mod model;
 pub(crate) mod nodes;
 mod options;
 mod program;
+mod reading;
 pub(crate) mod values;
 mod view;
 mod volume;
@@ -22,5 +23,6 @@ pub(crate) use self::options::{
     WorkOptions, WorkerOptions,
 };
 pub(crate) use self::program::{ProgramArguments, sides};
+pub(crate) use self::reading::ReadArguments;
 pub(crate) use self::view::ViewArguments;
 pub(crate) use self::volume::VolumeArguments;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use glam::{DMat3, DVec3};
-use raddle_graphics::volume::{GenerateError, LoadOptions, Loaded, Macrocells, Volume};
+use raddle_graphics::volume::{GenerateError, Loaded, Macrocells, Volume};
 use serde_json::json;
 
 use crate::arguments::VolumeArguments;
@@ -37,11 +37,12 @@ impl VolumeInput {
     ///
     /// # Errors
     /// [`CliError::File`] names the file and the place in it, [`CliError::Generate`] a volume that
-    /// is too large for the memory.
+    /// is too large for the memory, [`CliError::WrongCall`] a series of something that is no
+    /// folder.
     pub(crate) fn get(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
         match (&arguments.file, arguments.scene) {
             (Some(path), _) => Self::load(path, arguments, quiet),
-            (None, Some(choice)) => Self::generate(choice, arguments.spacing, quiet),
+            (None, Some(choice)) => Self::generate(choice, arguments.reading.spacing, quiet),
             (None, None) => unreachable!("the command line requires one of them"),
         }
     }
@@ -100,12 +101,7 @@ impl VolumeInput {
     }
 
     fn load(path: &Path, arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
-        let options = LoadOptions {
-            raw_size: arguments.raw_size,
-            raw_type: arguments.raw_type.clone(),
-            spacing: arguments.spacing,
-            ..LoadOptions::default()
-        };
+        let options = arguments.reading.load_options(path)?;
         let phase = Phase::begin("loading", quiet);
         let loaded = Volume::load_with(path, &options, |progress| {
             if let Some(total) = progress.bytes_total {
@@ -149,7 +145,24 @@ fn facts_of(name: &str, loaded: &Loaded, macrocells: &Macrocells) -> Facts {
         .field("compression", report.compression.to_string())
         .field("file_bytes", report.file_bytes)
         .field("files", report.file_count)
-        .field("trailing_bytes", report.trailing_bytes);
+        .field("trailing_bytes", report.trailing_bytes)
+        .field("images_left_out", report.images_left_out)
+        .field("array", report.array.as_deref())
+        .field("arrays_left_out", &report.arrays_left_out);
+    if report.images_left_out > 0 {
+        let count = report.images_left_out;
+        facts.row("images left out", format!("{count}, of other series"));
+    }
+    if let Some(name) = &report.array {
+        facts.row("array", format!("{name:?}"));
+    }
+    if !report.arrays_left_out.is_empty() {
+        let names = report
+            .arrays_left_out
+            .iter()
+            .map(|name| format!("{name:?}"));
+        facts.row("arrays left out", names.collect::<Vec<_>>().join(", "));
+    }
     describe(&mut facts, volume, macrocells, report.offset);
     facts.quantity("loaded in", "load_s", &report.time);
     facts

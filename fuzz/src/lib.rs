@@ -13,7 +13,7 @@ pub use self::grain::read_grains;
 pub use self::model::read_parameters;
 pub use self::net::{receive_messages, receive_packets};
 pub use self::topology::{read_affinity, read_matrix, read_topology_synthetic, read_topology_xml};
-pub use self::volume::{read_transfer, read_volume};
+pub use self::volume::{files_in, read_detached, read_series, read_transfer, read_volume};
 
 /// Reads `bytes` as a mesh file called `name`, with and without a known length, and checks the
 /// results.

@@ -1,7 +1,10 @@
 //! Checks for the readers of volumes and transfer functions.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use raddle_graphics::file::FileError;
-use raddle_graphics::volume::{LoadOptions, TransferFunction, Volume};
+use raddle_graphics::volume::{LoadOptions, Loaded, TransferFunction, Volume};
 
 /// Reads `bytes` as a volume called `name`, with and without a known length, and checks the
 /// results.
@@ -26,6 +29,82 @@ pub fn read_volume(bytes: &[u8], name: &str) {
     }
     if let (Ok(known), Ok(unknown)) = (&known, &unknown) {
         assert_eq!(known.volume, unknown.volume);
+    }
+}
+
+/// The bytes between the files of an input that has several.
+const BETWEEN_FILES: &[u8] = b"\n----\n";
+/// The maximum number of files.
+const FILES_MAX: usize = 16;
+
+/// Splits an input into files.
+pub fn files_in(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(bytes);
+    let next = move || {
+        let bytes = rest?;
+        let mut windows = bytes.windows(BETWEEN_FILES.len());
+        let end = windows.position(|window| window == BETWEEN_FILES);
+        rest = end.map(|end| &bytes[end + BETWEEN_FILES.len()..]);
+        Some(&bytes[..end.unwrap_or(bytes.len())])
+    };
+    std::iter::from_fn(next).take(FILES_MAX)
+}
+
+/// Reads a folder with `files`, and checks the result.
+///
+/// # Panics
+/// As [`read_volume`] does, and if a file cannot be written.
+pub fn read_series(files: &[Vec<u8>]) {
+    let folder = Folder::with(files);
+    match load(&folder.0) {
+        Ok(loaded) => check_volume(&loaded.volume),
+        Err(error) => check_error(&error, &folder.0.display().to_string()),
+    }
+}
+
+/// Reads a header that may name the files `0`, `1` and so on, and checks the result.
+///
+/// # Panics
+/// As [`read_volume`] does, and if a file cannot be written.
+pub fn read_detached(header: &[u8], files: &[&[u8]]) {
+    let folder = Folder::with(files);
+    let path = folder.0.join("it");
+    fs::write(&path, header).expect("a file in the folder");
+    match load(&path) {
+        Ok(loaded) => check_volume(&loaded.volume),
+        // The header may name a file outside of the folder, and the error is that of this file.
+        Err(error) => check_error(&error, &error.path.display().to_string()),
+    }
+}
+
+fn load(path: &Path) -> Result<Loaded, FileError> {
+    let options = LoadOptions {
+        expanded_bytes_max: 16 << 20,
+        ..LoadOptions::default()
+    };
+    Volume::load_with(path, &options, |_| ())
+}
+
+/// A folder of this process, which is removed at the end of an input.
+struct Folder(PathBuf);
+
+impl Folder {
+    /// Creates a folder of files that are named by their indices.
+    fn with(files: &[impl AsRef<[u8]>]) -> Self {
+        let folder = format!("raddle-fuzz-{}", std::process::id());
+        let folder = Self(std::env::temp_dir().join(folder));
+        fs::create_dir_all(&folder.0).expect("a folder for temporary files");
+        for (index, bytes) in files.iter().enumerate() {
+            let path = folder.0.join(index.to_string());
+            fs::write(path, bytes).expect("a file in the folder");
+        }
+        folder
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).expect("the folder can be removed");
     }
 }
 

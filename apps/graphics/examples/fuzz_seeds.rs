@@ -255,6 +255,10 @@ fn volume_seeds() -> Vec<(&'static str, Vec<u8>)> {
         ..volume_support::SLICE
     };
     files.push(("a.dcm", frames.bytes()));
+    files.push((
+        "b.dcm",
+        volume_support::enhanced(&frames_at([5.0, 0.0, 2.5])),
+    ));
     for (name, bytes) in files {
         let target = match name.rsplit('.').next() {
             Some("nrrd") => "volume_nrrd",
@@ -270,6 +274,8 @@ fn volume_seeds() -> Vec<(&'static str, Vec<u8>)> {
         }
         seeds.push((target, bytes));
     }
+    seeds.extend(series_seeds().map(|seed| ("volume_series", seed)));
+    seeds.extend(detached_seeds().map(|seed| ("volume_detached", seed)));
     seeds.push(("volume_raw", vec![0, 1, 2, 3, 4, 5, 6, 7, 8]));
     seeds.push((
         "volume_raw",
@@ -280,4 +286,73 @@ fn volume_seeds() -> Vec<(&'static str, Vec<u8>)> {
         b"# red\n1 1 0 0 0.5\n2.5e3, 0, 0, 1, 1\n".to_vec(),
     ));
     seeds
+}
+
+/// The bytes between the files of an input that has several.
+const BETWEEN_FILES: &[u8] = b"\n----\n";
+
+fn frames_at(heights: [f64; 3]) -> [volume_support::Frame; 3] {
+    heights.map(|z| volume_support::Frame {
+        z,
+        ..volume_support::FRAME
+    })
+}
+
+/// Returns folders of DICOM images, without the beginning that the target adds.
+fn series_seeds() -> impl Iterator<Item = Vec<u8>> {
+    use volume_support::{SLICE, Slice, enhanced};
+    let [a, b, c] = [0.0, 2.5, 5.0].map(|z| Slice { z, ..SLICE }.bytes());
+    let steep = Slice {
+        slope: "2.5",
+        z: 2.5,
+        ..SLICE
+    };
+    let localizer = Slice {
+        series: "1.2.4",
+        kind: "ORIGINAL\\PRIMARY\\LOCALIZER",
+        ..SLICE
+    };
+    let [low, high] = [[0.0, 2.5, 5.0], [12.5, 10.0, 7.5]].map(frames_at);
+    let folders = [
+        vec![a.clone(), c.clone(), b.clone()],
+        vec![a.clone(), steep.bytes()],
+        vec![a.clone(), b, localizer.bytes()],
+        vec![a, c.clone(), c, localizer.bytes()],
+        vec![enhanced(&low), enhanced(&high)],
+    ];
+    folders.into_iter().map(|files| {
+        let files: Vec<_> = files.iter().map(|file| &file[132..]).collect();
+        files.join(BETWEEN_FILES)
+    })
+}
+
+/// Returns headers with the voxels that they name.
+fn detached_seeds() -> impl Iterator<Item = Vec<u8>> {
+    use volume_support::{gzip, little, metaimage, nrrd, zlib};
+    let slices: Vec<Vec<u8>> = little().chunks(40).map(<[u8]>::to_vec).collect();
+    let packed = |pack: fn(&[u8]) -> Vec<u8>| slices.iter().map(|slice| pack(slice)).collect();
+    let meta = |fields: &str, data_file: &str| {
+        let header = String::from_utf8_lossy(&metaimage(fields, b"")).into_owned();
+        header.replace("LOCAL", data_file).into_bytes()
+    };
+    let nearly = |encoding: &str, data_file: &str| {
+        let fields = format!("endian: little\nencoding: {encoding}\ndata file: {data_file}");
+        let mut header = nrrd(&fields, b"");
+        // A list of names follows the field at once.
+        header.pop();
+        header
+    };
+    let inputs = [
+        (meta("", "LIST\n0\n1\n2"), slices.clone()),
+        (meta("CompressedData = True\n", "%d 0 2 1"), packed(zlib)),
+        (meta("HeaderSize = -1\n", "0"), vec![little()]),
+        (nearly("raw", "LIST 2\n0\n1\n2\n"), slices.clone()),
+        (nearly("raw", "%d 0 2 1 2\n"), slices.clone()),
+        (nearly("gzip", "%01d 0 2 1\n"), packed(gzip)),
+        (nearly("raw", "LIST 3\n0\n"), vec![little()]),
+    ];
+    inputs.into_iter().map(|(header, files)| {
+        let all: Vec<_> = std::iter::once(header).chain(files).collect();
+        all.join(BETWEEN_FILES)
+    })
 }

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use glam::DVec3;
 use raddle_graphics::content::Content;
 
-use super::values::{self, ContentChoice};
-use super::{InputArguments, VolumeArguments};
+use super::values::ContentChoice;
+use super::{InputArguments, ReadArguments, VolumeArguments};
 use crate::error::CliError;
 
 /// A file or a generated scene, and facts that a file may lack.
@@ -19,17 +18,10 @@ pub(crate) struct ContentArguments {
     /// A generated scene instead of a file: spheres or marschner-lobb, with an edge or XxYxZ
     /// voxels, or flake, terrain or knot, with about this many triangles
     #[arg(long, value_name = "NAME[:SIZE]")]
-    #[arg(conflicts_with_all = ["file", "raw_size", "raw_type"])]
+    #[arg(conflicts_with = "file")]
     scene: Option<ContentChoice>,
-    /// Voxels along x, y and z of a raw file [default: in the name, as in head_256x256x113_u8.raw]
-    #[arg(long, value_name = "XxYxZ", value_parser = values::volume_size)]
-    raw_size: Option<[u64; 3]>,
-    /// Type of the voxels of a raw file: u8, i8, u16, i16, f32 and more, with le or be
-    #[arg(long, value_name = "TYPE")]
-    raw_type: Option<String>,
-    /// Distances between voxels [default: those in the file]
-    #[arg(long, value_name = "X,Y,Z", value_parser = values::vector)]
-    spacing: Option<DVec3>,
+    #[command(flatten)]
+    reading: ReadArguments,
 }
 
 /// The arguments of a command that accepts only one kind of content.
@@ -45,25 +37,26 @@ impl ContentArguments {
     /// Finds out whether the input is a volume or a mesh.
     ///
     /// # Errors
-    /// [`CliError::File`] if the file cannot be read.
+    /// [`CliError::File`] if the file cannot be read, [`CliError::WrongCall`] for a mesh with
+    /// options of volumes.
     pub(crate) fn input(&self) -> Result<ContentInput, CliError> {
         let (formula, scene) = match self.scene {
             Some(ContentChoice::Volume(choice)) => (Some(choice), None),
             Some(ContentChoice::Mesh(choice)) => (None, Some(choice)),
             None => (None, None),
         };
-        let is_raw = self.raw_size.is_some() || self.raw_type.is_some();
         let content = match &self.file {
-            Some(file) if !is_raw => Content::of(file)?,
+            Some(file) if !self.reading.is_raw() => Content::of(file)?,
             _ if scene.is_some() => Some(Content::Mesh),
             _ => Some(Content::Volume),
         };
+        if content == Some(Content::Mesh) {
+            self.reading.check_unused()?;
+        }
         let volume = VolumeArguments {
             file: self.file.clone(),
             scene: formula,
-            raw_size: self.raw_size,
-            raw_type: self.raw_type.clone(),
-            spacing: self.spacing,
+            reading: self.reading.clone(),
         };
         Ok(match content {
             Some(Content::Mesh) => ContentInput::Mesh(InputArguments {

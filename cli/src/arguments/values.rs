@@ -10,7 +10,7 @@ use raddle::WORKER_COUNT_MAX;
 use raddle_graphics::bounds::Bounds;
 use raddle_graphics::kdtree::{DEPTH_MAX, DepthLimit};
 use raddle_graphics::scene::Scene;
-use raddle_graphics::volume::Formula;
+use raddle_graphics::volume::{AXIS_MAX, Formula};
 use raddle_model::units::Nanoseconds;
 
 /// The longest side of a picture, limited by the picture formats and by memory.
@@ -56,10 +56,16 @@ impl fmt::Display for Size {
 
 /// Parses the number of voxels along each axis: `256x256x113`.
 pub(crate) fn volume_size(text: &str) -> Result<[u64; 3], String> {
-    let sizes: Option<Vec<u64>> = text.split('x').map(|size| size.parse().ok()).collect();
+    let sizes: Option<Vec<u64>> = text.split('x').map(edge).collect();
     sizes
         .and_then(|sizes| sizes.try_into().ok())
-        .ok_or_else(|| "expected XxYxZ, such as 256x256x113".to_owned())
+        .ok_or_else(|| format!("expected XxYxZ, each from 2 to {AXIS_MAX}, such as 256x256x113"))
+}
+
+/// Parses the number of voxels along an axis.
+fn edge(text: &str) -> Option<u64> {
+    let edge = text.parse().ok();
+    edge.filter(|edge| (2..=AXIS_MAX as u64).contains(edge))
 }
 
 /// A generated volume and its size: `spheres:256`, `spheres:256x256x100`.
@@ -75,9 +81,9 @@ impl FromStr for FormulaChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, size) = text.split_once(':').unwrap_or((text, "128"));
         let formula = name.parse::<Formula>().map_err(|error| error.to_string())?;
-        let size = match size.parse() {
-            Ok(edge) => [edge; 3],
-            Err(_) => volume_size(size)?,
+        let size = match edge(size) {
+            Some(edge) => [edge; 3],
+            None => volume_size(size)?,
         };
         Ok(Self { formula, size })
     }
@@ -191,6 +197,15 @@ pub(crate) fn vector(text: &str) -> Result<DVec3, String> {
     numbers(text)
         .map(DVec3::from_array)
         .ok_or_else(|| "expected three finite numbers, such as 1,2.5,-3".to_owned())
+}
+
+/// Parses three distances greater than 0: `0.5,0.5,2`.
+pub(crate) fn spacing(text: &str) -> Result<DVec3, String> {
+    let smallest = f64::from(f32::MIN_POSITIVE);
+    let spacing = numbers(text).map(DVec3::from_array);
+    spacing
+        .filter(|spacing| spacing.min_element() >= smallest)
+        .ok_or_else(|| "expected three distances greater than 0, such as 0.5,0.5,2".to_owned())
 }
 
 /// Parses finite numbers that commas separate.

@@ -522,3 +522,131 @@ fn empty_results_are_not_silent() {
     assert!(error.contains(among), "{error}");
     assert!(!mesh.exists());
 }
+
+/// Returns a DICOM image of 2 × 2 pixels.
+fn dicom(series: &str, kind: &str, z: u8) -> Vec<u8> {
+    let mut bytes = [&[0; 128], &b"DICM"[..]].concat();
+    let mut element = |tag: [u16; 2], kind: &[u8], value: &[u8]| {
+        bytes.extend(tag.map(u16::to_le_bytes).concat());
+        bytes.extend(kind);
+        bytes.extend((value.len() as u16).to_le_bytes());
+        bytes.extend(value);
+    };
+    element([2, 0], b"UL", &28_u32.to_le_bytes());
+    element([2, 0x10], b"UI", b"1.2.840.10008.1.2.1\0");
+    element([8, 8], b"CS", kind.as_bytes());
+    element([0x20, 0xE], b"UI", format!("1.2.{series}\0").as_bytes());
+    element([0x20, 0x11], b"IS", format!("{series} ").as_bytes());
+    element([0x20, 0x32], b"DS", format!("0\\0\\{z} ").as_bytes());
+    element([0x28, 0x10], b"US", &[2, 0]);
+    element([0x28, 0x11], b"US", &[2, 0]);
+    element([0x28, 0x100], b"US", &[8, 0]);
+    bytes.extend(b"\xE0\x7F\x10\0OB\0\0\x04\0\0\0");
+    bytes.extend([z; 4]);
+    bytes
+}
+
+#[test]
+fn one_series_of_a_folder_is_chosen_and_others_are_counted() {
+    let folder = Folder::new("series");
+    for (name, series, kind) in [("a", "3", "AXIAL "), ("b", "2", "LOCALIZER ")] {
+        for z in [1, 2] {
+            folder.file(&format!("{name}{z}"), dicom(series, kind, z));
+        }
+    }
+    let info = |rest: &str| run(call("info", folder.as_ref(), rest));
+    let value = json(&info("--json").output);
+    assert_eq!(value["input"]["images_left_out"], 2);
+    assert!(
+        info("")
+            .output
+            .contains("images left out  2, of other series")
+    );
+    folder.file("c", dicom("4", "AXIAL ", 1));
+    let unclear = info("");
+    assert_eq!(unclear.code, Some(1), "{unclear:?}");
+    let expected =
+        "3 series: 2 (2 images), 3 (2 images), 4 (1 image); expected one series; --series";
+    assert!(unclear.errors.contains(expected), "{unclear:?}");
+    let value = json(&info("--series 3 --json").output);
+    assert_eq!(value["input"]["images_left_out"], 3);
+    // A file has nothing to choose from.
+    for command in ["info", "isosurface"] {
+        let rest = "--series 3 --iso 1 -o a.png";
+        let rest = if command == "info" {
+            "--series 3"
+        } else {
+            rest
+        };
+        let outcome = run(call(command, &folder.path("a1"), rest));
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert!(outcome.errors.contains("--series 3: "), "{outcome:?}");
+    }
+}
+
+#[test]
+fn distances_and_sizes_that_are_no_volume_are_wrong_calls() {
+    let folder = Folder::new("wrong-sizes");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    for (option, expected) in [
+        ("--spacing 0,1,1", "three distances greater than 0"),
+        ("--spacing=-1,1,1", "three distances greater than 0"),
+        ("--spacing 1,1", "three distances greater than 0"),
+        ("--raw-size 1x24x24", "each from 2 to 16777216"),
+    ] {
+        let outcome = run(call("info", &file, option));
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        let name = option.split([' ', '=']).next().expect("a name");
+        assert!(outcome.errors.contains(name), "{outcome:?}");
+        assert!(outcome.errors.contains(expected), "{outcome:?}");
+    }
+    for scene in ["spheres:1", "spheres:5x1x5", "marschner-lobb:99999999"] {
+        for command in ["info", "isosurface"] {
+            let outcome = run([command, "--scene", scene]);
+            assert_eq!(outcome.code, Some(2), "{outcome:?}");
+            assert!(outcome.errors.contains("--scene"), "{outcome:?}");
+            assert!(
+                outcome.errors.contains("each from 2 to 16777216"),
+                "{outcome:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_array_of_a_file_with_several_is_reported() {
+    let folder = Folder::new("arrays");
+    let array = |name: &str| {
+        format!(
+            "<DataArray type=\"UInt8\" Name=\"{name}\" format=\"ascii\">1 2 3 4 5 6 7 8</DataArray>"
+        )
+    };
+    let text = format!(
+        "<VTKFile type=\"ImageData\"><ImageData WholeExtent=\"0 1 0 1 0 1\"><Piece>\
+         <PointData>{}{}</PointData></Piece></ImageData></VTKFile>",
+        array("density"),
+        array("speed")
+    );
+    let file = folder.file("a.vti", text);
+    let value = json(&run_well(call("info", &file, "--json")));
+    assert_eq!(value["input"]["array"], "density");
+    assert_eq!(
+        value["input"]["arrays_left_out"],
+        serde_json::json!(["speed"])
+    );
+    let text = run_well(call("info", &file, ""));
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| {
+            line.split("  ")
+                .map(str::trim)
+                .filter(|it| !it.is_empty())
+                .collect()
+        })
+        .collect();
+    assert!(rows.contains(&vec!["array", "\"density\""]), "{text}");
+    assert!(
+        rows.contains(&vec!["arrays left out", "\"speed\""]),
+        "{text}"
+    );
+}

@@ -129,6 +129,40 @@ impl Layout {
         }
     }
 
+    /// Reads the voxels as binary data, and applies a slope and an intercept to each slice in place
+    /// of those of the layout. Besides the voxels, only one slice is in memory.
+    pub(crate) fn read_slices(
+        &self,
+        source: &mut Source<'_>,
+        file_bytes: Option<u64>,
+        scales: &[[f64; 2]],
+    ) -> Result<Voxels, Fault> {
+        self.check_room(source, file_bytes)?;
+        let is_bounded = source.remaining().or(file_bytes).is_some();
+        let reserved = if is_bounded { u64::MAX } else { UNBOUNDED_LEN };
+        let mut voxels: Vec<f32> = Vec::new();
+        memory::reserve(&mut voxels, self.count()?.min(reserved))
+            .map_err(|none| Fault::no_memory(self.place, none))?;
+        let slice = Self {
+            slope: 1.0,
+            intercept: 0.0,
+            parts: scales.len() as u64,
+            ..*self
+        };
+        for [slope, intercept] in scales {
+            let (place, first) = (source.byte(), voxels.len());
+            let numbers = slice.read(source, file_bytes)?;
+            memory::grow(&mut voxels, numbers.len())
+                .map_err(|none| Fault::no_memory(place, none))?;
+            super::voxels::with_voxels!(&numbers, list => {
+                let scale = |number: f64| (number * slope + intercept) as f32;
+                voxels.extend(list.iter().map(|number| scale(number.value())));
+            });
+            self.check_finite(&voxels, first, place)?;
+        }
+        Ok(voxels.into())
+    }
+
     /// Reads the voxels as numbers in text, up to the end or a tag of XML.
     pub(crate) fn read_text(&self, source: &mut Source<'_>) -> Result<Voxels, Fault> {
         // A number and the space behind it take two bytes.

@@ -32,6 +32,8 @@ pub struct LoadOptions {
     pub raw_type: Option<String>,
     /// The distances between voxels, in place of those in the file.
     pub spacing: Option<DVec3>,
+    /// The series to read from a folder with several series of DICOM images: its number or its UID.
+    pub series: Option<String>,
     /// The maximum number of bytes that a compressed file may expand to. The default is 64 GiB.
     pub expanded_bytes_max: u64,
 }
@@ -42,6 +44,7 @@ impl Default for LoadOptions {
             raw_size: None,
             raw_type: None,
             spacing: None,
+            series: None,
             expanded_bytes_max: 64 << 30,
         }
     }
@@ -82,8 +85,32 @@ pub struct VolumeReport {
     /// the world plus this offset. It is zero unless the volume is far from the origin for its
     /// size.
     pub offset: DVec3,
+    /// The name of the array that was read, if arrays have names.
+    pub array: Option<String>,
+    /// The names of the other arrays in the file.
+    pub arrays_left_out: Vec<String>,
+    /// The number of images in the folder that belong to other series.
+    pub images_left_out: usize,
     /// The time from opening the file to the finished volume.
     pub time: Duration,
+}
+
+impl VolumeReport {
+    /// Creates a report on one file without compression, which took no time.
+    pub(super) fn new(format: VolumeFormat, file_bytes: u64) -> Self {
+        Self {
+            format,
+            compression: Compression::None,
+            file_bytes,
+            trailing_bytes: 0,
+            file_count: 1,
+            offset: DVec3::ZERO,
+            array: None,
+            arrays_left_out: Vec::new(),
+            images_left_out: 0,
+            time: Duration::ZERO,
+        }
+    }
 }
 
 impl Volume {
@@ -118,10 +145,7 @@ impl Volume {
         let outcome = if path.is_dir() {
             readers::read_series(path, options, &mut progress)
         } else {
-            file::open(path, EXPECTED).and_then(|(file, length)| {
-                let files = Context::new(path, options);
-                read_stream(file, length, files, &mut progress)
-            })
+            load_file(path, options, &mut progress)
         };
         let outcome = outcome
             .and_then(|loaded| with_spacing(loaded, options))
@@ -163,6 +187,16 @@ impl Volume {
     }
 }
 
+/// Loads a file.
+pub(super) fn load_file(
+    path: &Path,
+    options: &LoadOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Loaded, Fault> {
+    let (file, length) = file::open(path, EXPECTED)?;
+    read_stream(file, length, Context::new(path, options), progress)
+}
+
 fn read_stream(
     input: impl Read,
     length: Option<u64>,
@@ -183,13 +217,13 @@ fn read_stream(
     Ok(Loaded {
         volume,
         report: VolumeReport {
-            format,
             compression: stream.compression,
-            file_bytes: stream.bytes_read() + files.bytes_beside,
             trailing_bytes,
             file_count: 1 + files.count_beside,
-            offset: DVec3::ZERO,
+            array: files.arrays.read,
+            arrays_left_out: files.arrays.others,
             time: begun.elapsed(),
+            ..VolumeReport::new(format, stream.bytes_read() + files.bytes_beside)
         },
     })
 }

@@ -52,7 +52,18 @@ pub(super) struct Context<'a> {
     /// The number of bytes read from other files, and the number of these files.
     pub(super) bytes_beside: u64,
     pub(super) count_beside: usize,
+    /// The arrays of the file, if it may have several.
+    pub(super) arrays: Arrays,
     may_open: bool,
+}
+
+/// The names of the arrays in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Arrays {
+    /// The array that was read.
+    pub(super) read: Option<String>,
+    /// The other arrays.
+    pub(super) others: Vec<String>,
 }
 
 impl<'a> Context<'a> {
@@ -64,6 +75,7 @@ impl<'a> Context<'a> {
             file_bytes: None,
             bytes_beside: 0,
             count_beside: 0,
+            arrays: Arrays::default(),
             may_open: true,
         }
     }

@@ -144,6 +144,19 @@ fn data_in_many_files_follow_each_other() {
         );
         assert_eq!(loaded.report.file_count, 1 + count, "{header}");
     }
+    // An axis of size 1 counts among the dimensions of a file.
+    for (sizes, data_file) in [
+        ("1 5 4 3", "s%03d.raw 10 20 5"),
+        ("1 5 4 3", "s%03d.raw 10 20 5 3"),
+        ("1 5 4 3", "row%d 0 11 1 2"),
+        ("5 4 3 1", "LIST\nall.raw\n"),
+    ] {
+        let header = String::from_utf8(nrrd_of(data_file)).expect("a header is text");
+        let axes = format!("dimension: 4\nsizes: {sizes}");
+        let header = header.replace("dimension: 3\nsizes: 5 4 3", &axes);
+        let path = folder.write("it", header.as_bytes());
+        assert!(*load(&path).volume.voxels() == Voxels::from(voxels()));
+    }
     let path = folder.write("it", &nrrd_of("back%2d.raw 3 1 -1"));
     assert!(*load(&path).volume.voxels() == Voxels::from(voxels()));
 }

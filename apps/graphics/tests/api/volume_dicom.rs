@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use raddle_graphics::volume::{LoadOptions, Volume, VolumeFormat};
 
-use crate::volume_support::{SLICE, Slice};
+use crate::volume_support::{FRAME, Frame, SLICE, Slice, enhanced};
 
 /// A folder for the images of a series, which is removed at the end.
 struct Folder(PathBuf);
@@ -79,7 +79,11 @@ fn a_missing_image_and_two_at_one_place_are_errors() {
     folder.write("c", &at(5.0).bytes());
     assert!(Volume::load(&folder.0).is_ok());
     folder.write("f", &at(5.0).bytes());
-    assert!(folder.error().contains("a gap of 0.000 between"));
+    let error = folder.error();
+    assert!(
+        error.contains("f at one position; expected one image"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -166,11 +170,7 @@ fn series_that_are_no_volume_are_refused() {
         ..at(2.5)
     };
     folder.write("b", &other.bytes());
-    let error = folder.error();
-    assert!(
-        error.contains("2 series, 1.2.3 (1 images, such as a), 1.2.4"),
-        "{error}"
-    );
+    assert!(folder.error().contains("2 series: "));
     let wide = Slice {
         columns: 4,
         ..at(2.5)
@@ -277,4 +277,227 @@ fn deflated_images_are_expanded() {
     let options = LoadOptions::default();
     let loaded = Volume::read(&bytes[..], None, "a.dcm", &options, |_| ()).expect("three frames");
     assert_eq!(loaded.volume, plain);
+}
+
+/// Loads an enhanced file.
+fn of_frames(frames: &[Frame]) -> Result<Volume, String> {
+    let options = LoadOptions::default();
+    let loaded = Volume::read(&enhanced(frames)[..], None, "it.dcm", &options, |_| ());
+    loaded
+        .map(|loaded| loaded.volume)
+        .map_err(|error| error.to_string())
+}
+
+fn frame(z: f64) -> Frame {
+    Frame { z, ..FRAME }
+}
+
+#[test]
+fn frames_are_sorted_by_the_positions_in_their_descriptions() {
+    let volume = of_frames(&[5.0, 0.0, 7.5, 2.5].map(frame)).expect("four frames");
+    assert_eq!(volume.size(), [3, 2, 4]);
+    assert_eq!(volume.voxels().type_name(), "i16");
+    assert_eq!(volume.spacing(), DVec3::new(0.25, 0.5, 2.5));
+    assert_eq!(volume.origin(), DVec3::new(10.0, 20.0, 0.0));
+    for (z, frame) in [1, 3, 0, 2].into_iter().enumerate() {
+        for index in 0..6 {
+            let expected = f64::from(100 * frame) + index as f64 - 1024.0;
+            assert_eq!(volume.value([index % 3, index / 3, z]), expected);
+        }
+    }
+}
+
+#[test]
+fn slopes_that_differ_apply_to_their_own_frames() {
+    let steep = Frame {
+        slope: "2.5",
+        ..frame(0.0)
+    };
+    let volume = of_frames(&[frame(2.5), steep]).expect("two frames");
+    assert_eq!(volume.value([2, 1, 0]), 2.5 * 105.0 - 1024.0);
+    assert_eq!(volume.value([2, 1, 1]), 5.0 - 1024.0);
+}
+
+#[test]
+fn frames_that_are_no_volume_are_refused_with_their_numbers() {
+    let turned = Frame {
+        orientation: "0\\1\\0\\0\\0\\1",
+        ..frame(2.5)
+    };
+    let other = Frame {
+        stack: "2",
+        ..frame(2.5)
+    };
+    let steps = [0.0, 2.5, 7.5, 10.0].map(frame);
+    let twice = [0.0, 2.5, 5.0, 2.5].map(frame);
+    for (frames, expected) in [
+        (
+            &steps[..],
+            "a gap of 5.000 between frame 2 and frame 3; expected 2.500",
+        ),
+        (
+            &twice,
+            "frame 2 and frame 4 at one position; expected one image at each position",
+        ),
+        (
+            &[frame(0.0), turned],
+            "frame 2 with another size, type or direction",
+        ),
+        (
+            &[frame(0.0), other],
+            "frame 1 and frame 2 in different stacks; expected one image at",
+        ),
+        (&[frame(0.0)], "a single image; expected several frames"),
+    ] {
+        let error = of_frames(frames).expect_err("no volume");
+        assert!(error.contains(expected), "{error}");
+    }
+    // The number of frames does not fit their descriptions.
+    let mut bytes = enhanced(&steps);
+    let at = bytes
+        .windows(8)
+        .position(|it| it == b"\x28\0\x08\0IS\x02\0")
+        .expect("frames");
+    bytes[at + 8] = b'5';
+    let error = Volume::read(&bytes[..], None, "it.dcm", &LoadOptions::default(), |_| ());
+    let error = error.expect_err("five frames").to_string();
+    assert!(
+        error.contains("descriptions of 4 frames (5200,9230); expected 5"),
+        "{error}"
+    );
+}
+
+#[test]
+fn files_with_several_frames_are_parts_of_a_series() {
+    let folder = Folder::new("concatenation");
+    folder.write("a", &enhanced(&[10.0, 5.0].map(frame)));
+    let one = Volume::load(&folder.0).expect("one file in a folder");
+    assert_eq!(one.value([0, 0, 0]), 100.0 - 1024.0);
+    folder.write("b", &enhanced(&[2.5, 7.5].map(frame)));
+    let loaded = Volume::load_with(&folder.0, &LoadOptions::default(), |_| ()).expect("two files");
+    assert_eq!(loaded.volume.spacing().z, 2.5);
+    let firsts: Vec<f64> = (0..4)
+        .map(|z| loaded.volume.value([0, 0, z]) + 1024.0)
+        .collect();
+    assert_eq!(firsts, [0.0, 100.0, 100.0, 0.0]);
+    assert_eq!(loaded.report.file_count, 2);
+    folder.write("c", &enhanced(&[7.5, 12.5].map(frame)));
+    let error = folder.error();
+    for part in ["frame 2 of ", "b and frame 1 of ", "c at one position"] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+/// Writes a scan of two images with number 3, and one with number 2 and other images.
+fn two_series(folder: &Folder, kind: &'static str) {
+    for (name, z) in [("a", 0.0), ("b", 2.5)] {
+        folder.write(
+            name,
+            &Slice {
+                number: "3",
+                ..at(z)
+            }
+            .bytes(),
+        );
+    }
+    let other = Slice {
+        number: "2",
+        series: "1.2.4",
+        kind,
+        columns: 4,
+        ..at(0.0)
+    };
+    folder.write("c", &other.bytes());
+    folder.write("d", &Slice { z: 2.5, ..other }.bytes());
+}
+
+#[test]
+fn one_of_several_series_is_chosen_by_its_number_or_identifier() {
+    let folder = Folder::new("choice");
+    two_series(&folder, SLICE.kind);
+    let error = folder.error();
+    let expected = "2 series: 2 \"a series\" (2 images), 3 \"a series\" (2 images); expected one \
+        series; --series with its number or its UID";
+    assert!(error.contains(expected), "{error}");
+    let load = |series: &str| {
+        let series = Some(series.to_owned());
+        let options = LoadOptions {
+            series,
+            ..LoadOptions::default()
+        };
+        Volume::load_with(&folder.0, &options, |_| ()).map_err(|error| error.to_string())
+    };
+    for (series, columns) in [("3", 3), ("1.2.3", 3), ("2", 4), ("1.2.4", 4)] {
+        let loaded = load(series).expect("a series");
+        assert_eq!(loaded.volume.size()[0], columns, "{series}");
+        assert_eq!(loaded.report.images_left_out, 2);
+    }
+    let error = load("4").expect_err("no series");
+    assert!(
+        error.contains("not exactly one series \"4\" among 2: 2 \"a series\""),
+        "{error}"
+    );
+    // A file that cannot be read matters only if its series is chosen.
+    let bytes = Slice {
+        number: "2",
+        series: "1.2.4",
+        ..SLICE
+    }
+    .bytes();
+    let bits = bytes
+        .windows(6)
+        .position(|it| it == b"\x28\0\x00\x01US")
+        .expect("bits");
+    folder.write(
+        "d",
+        &[&bytes[..bits + 8], &[12], &bytes[bits + 9..]].concat(),
+    );
+    assert!(load("3").is_ok());
+    let error = load("2").expect_err("12 bits");
+    assert!(error.contains("d: 12 bits per pixel"), "{error}");
+}
+
+#[test]
+fn localizers_beside_a_series_are_left_out() {
+    let folder = Folder::new("localizer");
+    two_series(&folder, "ORIGINAL\\PRIMARY\\LOCALIZER");
+    let loaded = Volume::load_with(&folder.0, &LoadOptions::default(), |_| ()).expect("a series");
+    assert_eq!(loaded.volume.size(), [3, 2, 2]);
+    assert_eq!(
+        (loaded.report.images_left_out, loaded.report.file_count),
+        (2, 2)
+    );
+    // A third series makes the choice unclear, whatever it has.
+    folder.write(
+        "e",
+        &Slice {
+            series: "1.2.5",
+            number: "",
+            ..SLICE
+        }
+        .bytes(),
+    );
+    let error = folder.error();
+    assert!(
+        error.contains("3 series: 2 \"a series\" (2 images), 3 "),
+        "{error}"
+    );
+    assert!(error.contains("1.2.5 \"a series\" (1 image)"), "{error}");
+}
+
+// Regression: the end of the fragments also ended the sequence around them, and further attributes
+// in it counted as those of the image.
+#[test]
+fn compressed_pixels_in_a_sequence_do_not_end_it() {
+    let plain = frames_with("a.dcm", |_| ()).expect("three frames");
+    let nested = frames_with("b.dcm", |bytes| {
+        let start = image_start(bytes);
+        let icon: &[u8] = b"\x08\0\x40\x11SQ\0\0\xFF\xFF\xFF\xFF\xFE\xFF\0\xE0\xFF\xFF\xFF\xFF\
+            \xE0\x7F\x10\0OB\0\0\xFF\xFF\xFF\xFF\xFE\xFF\0\xE0\0\0\0\0\
+            \xFE\xFF\0\xE0\x02\0\0\0\x01\x02\xFE\xFF\xDD\xE0\0\0\0\0\
+            \x28\0\x02\x01US\x02\0\x05\0\
+            \xFE\xFF\x0D\xE0\0\0\0\0\xFE\xFF\xDD\xE0\0\0\0\0";
+        bytes.splice(start..start, icon.iter().copied());
+    });
+    assert_eq!(nested, Ok(plain));
 }

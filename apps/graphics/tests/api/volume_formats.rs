@@ -365,3 +365,141 @@ fn a_distant_volume_has_the_picture_that_it_has_at_the_origin() {
     assert_eq!(far.report.offset, DVec3::new(3e7, -5_400_000.0, 1e12));
     assert!(picture(&near.volume).picture == picture(&far.volume).picture);
 }
+
+#[test]
+fn further_axes_of_nrrd_may_have_size_1() {
+    let fields = |dimension: &str, more: &str| {
+        let file = nrrd(&format!("endian: little\nencoding: raw\n{more}"), b"");
+        let header = String::from_utf8(file).expect("a header is text");
+        let header = header.replace("dimension: 3\nsizes: 5 4 3", dimension);
+        [header.as_bytes(), &little()].concat()
+    };
+    let directions = "(1,0,0) (0,2,0) (0,0,3)";
+    for (axes, geometry) in [
+        (
+            "dimension: 4\nsizes: 5 4 3 1",
+            "spacings: 1 2 3 nan".to_owned(),
+        ),
+        (
+            "dimension: 4\nsizes: 1 5 4 3",
+            "spacings: nan 1 2 3".to_owned(),
+        ),
+        (
+            "dimension: 4\nsizes: 1 5 4 3",
+            format!("space directions: none {directions}"),
+        ),
+        (
+            "dimension: 5\nsizes: 1 5 4 3 1",
+            format!("space directions: none {directions} none"),
+        ),
+    ] {
+        let loaded = read("it.nrrd", &fields(axes, &geometry)).expect("a volume");
+        assert_eq!(loaded.volume.size(), [5, 4, 3], "{axes}");
+        assert!(*loaded.volume.voxels() == Voxels::from(voxels()), "{axes}");
+        assert_eq!(loaded.volume.spacing(), DVec3::new(1.0, 2.0, 3.0), "{axes}");
+    }
+    for (axes, geometry, expected) in [
+        (
+            "dimension: 4\nsizes: 5 4 3 2",
+            "",
+            "line 4: \"4\"; expected 3 dimensions",
+        ),
+        (
+            "dimension: 4\nsizes: 5 4 1 1",
+            "",
+            "line 4: \"4\"; expected 3 dimensions",
+        ),
+        (
+            "dimension: 4\nsizes: 5 4 3 1",
+            "spacings: 1 2 3",
+            "a distance for each axis",
+        ),
+        (
+            "dimension: 4\nsizes: 1 5 4 3",
+            "space directions: (1,0,0) (0,2,0) (0,0,3) none",
+            "expected three vectors, and \"none\"",
+        ),
+    ] {
+        let error = error("it.nrrd", &fields(axes, geometry));
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn the_arrays_of_a_vtk_file_are_reported() {
+    for (name, bytes) in every_format()
+        .iter()
+        .filter(|(name, _)| name.ends_with("vti"))
+    {
+        let report = read(name, bytes).expect("a volume").report;
+        assert_eq!(report.array.as_deref(), Some("s"), "{name}");
+        assert_eq!(report.arrays_left_out, ["other"], "{name}");
+    }
+    let points = |scalars: &str, arrays: &str| {
+        let file = format!(
+            "<VTKFile type=\"ImageData\"><ImageData WholeExtent=\"0 1 0 1 0 1\"><FieldData>\
+             <DataArray type=\"Int8\" Name=\"time\">1</DataArray></FieldData>\
+             <Piece Extent=\"0 1 0 1 0 1\"><PointData {scalars}>{arrays}</PointData></Piece>\
+             </ImageData></VTKFile>"
+        );
+        file.into_bytes()
+    };
+    let array = |name: &str, first: u8| {
+        let attributes = format!("type=\"UInt8\" Name=\"{name}\" format=\"ascii\"");
+        format!("<DataArray {attributes}>{first} 2 3 4 5 6 7 8</DataArray>")
+    };
+    let vectors = "<DataArray type=\"Float32\" Name=\"v\" NumberOfComponents=\"3\">1</DataArray>";
+    let arrays = [vectors, &array("a", 10), &array("b", 20), &array("c", 30)].concat();
+    for (scalars, expected, others) in [
+        ("", 10.0, ["v", "b", "c"]),
+        ("Scalars=\"b\"", 20.0, ["v", "a", "c"]),
+        ("Scalars=\"\"", 10.0, ["v", "b", "c"]),
+    ] {
+        let loaded = read("it.vti", &points(scalars, &arrays)).expect("a volume");
+        assert_eq!(loaded.volume.value([0, 0, 0]), expected, "{scalars}");
+        assert_eq!(loaded.report.arrays_left_out, others, "{scalars}");
+    }
+    let missing = error("it.vti", &points("Scalars=\"d\"", &arrays));
+    assert!(
+        missing.contains("expected the array \"d\", the active scalars"),
+        "{missing}"
+    );
+    let none = error("it.vti", &points("", vectors));
+    assert!(
+        none.contains("expected an array of voxels, with one number for each"),
+        "{none}"
+    );
+}
+
+#[test]
+fn files_of_vtk_in_the_old_format_are_recognised_and_refused() {
+    let old = b"# vtk DataFile Version 3.0\nhead\nBINARY\nDATASET STRUCTURED_POINTS\n";
+    for name in ["it.vtk", "it.vti", "it"] {
+        let error = error(name, old);
+        let expected =
+            "line 1: a VTK file of the old format; expected VTK image data as XML (.vti)";
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+// Regression: the decoder read on into the next array, behind the padding of this one.
+#[test]
+fn further_arrays_may_follow_in_base64() {
+    let appended = |attributes: &str, data: &str| {
+        let behind = format!("<AppendedData encoding=\"base64\">_{data}</AppendedData>");
+        let array = "format=\"appended\" offset=\"0\"";
+        vti(attributes, array, b"", behind.as_bytes())
+    };
+    let plain = base64(&sized(&little()));
+    assert!(plain.ends_with('='));
+    let (sizes, data) = blocks();
+    let zipped = base64(&sizes) + &base64(&data);
+    let attributes = "compressor=\"vtkZLibDataCompressor\" header_type=\"UInt64\"";
+    for file in [
+        appended("", &format!("{plain}{plain}")),
+        appended(attributes, &format!("{zipped}{zipped}")),
+    ] {
+        let loaded = read("it.vti", &file).expect("a volume");
+        assert!(*loaded.volume.voxels() == Voxels::from(voxels()));
+    }
+}

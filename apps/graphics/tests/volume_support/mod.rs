@@ -1,6 +1,7 @@
 //! Files of volumes in every format, made byte by byte. Also used by the seeds of the fuzz targets.
 //!
 //! They were compared once with the files that VTK and pydicom write for the same voxels.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::io::Write;
 
@@ -220,24 +221,30 @@ pub(crate) fn every_format() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// An image of 3 × 2 pixels of 16 bits.
+/// An image with pixels of 16 bits.
 #[derive(Clone)]
 pub(crate) struct Slice {
     pub(crate) z: f64,
     pub(crate) series: &'static str,
+    pub(crate) number: &'static str,
+    pub(crate) kind: &'static str,
     pub(crate) slope: &'static str,
     pub(crate) syntax: &'static str,
     pub(crate) frames: usize,
     pub(crate) columns: u16,
+    pub(crate) rows: u16,
 }
 
 pub(crate) const SLICE: Slice = Slice {
     z: 0.0,
     series: "1.2.3",
+    number: "7",
+    kind: "ORIGINAL\\PRIMARY\\AXIAL",
     slope: "1",
     syntax: "1.2.840.10008.1.2.1",
     frames: 1,
     columns: 3,
+    rows: 2,
 };
 
 /// Appends an element with a type of a short length.
@@ -255,16 +262,12 @@ fn element(bytes: &mut Vec<u8>, group: u16, number: u16, kind: &[u8; 2], value: 
 
 impl Slice {
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let mut meta = Vec::new();
-        element(&mut meta, 2, 2, b"UI", b"1.2.840.10008.5.1.4.1.1.2");
-        element(&mut meta, 2, 3, b"UI", b"1.2.3.4");
-        element(&mut meta, 2, 0x10, b"UI", self.syntax.as_bytes());
-        let mut bytes = vec![0; 128];
-        bytes.extend(b"DICM");
-        element(&mut bytes, 2, 0, b"UL", &(meta.len() as u32).to_le_bytes());
-        bytes.extend(meta);
+        let mut bytes = dicom_start("1.2.840.10008.5.1.4.1.1.2", self.syntax);
+        element(&mut bytes, 8, 8, b"CS", self.kind.as_bytes());
+        element(&mut bytes, 8, 0x103E, b"LO", b"a series");
         element(&mut bytes, 0x18, 0x88, b"DS", b"2.5");
         element(&mut bytes, 0x20, 0xE, b"UI", self.series.as_bytes());
+        element(&mut bytes, 0x20, 0x11, b"IS", self.number.as_bytes());
         element(
             &mut bytes,
             0x20,
@@ -281,21 +284,134 @@ impl Slice {
             b"IS",
             self.frames.to_string().as_bytes(),
         );
-        element(&mut bytes, 0x28, 0x10, b"US", &2_u16.to_le_bytes());
+        element(&mut bytes, 0x28, 0x10, b"US", &self.rows.to_le_bytes());
         element(&mut bytes, 0x28, 0x11, b"US", &self.columns.to_le_bytes());
         element(&mut bytes, 0x28, 0x30, b"DS", b"0.5\\0.25");
         element(&mut bytes, 0x28, 0x100, b"US", &16_u16.to_le_bytes());
         element(&mut bytes, 0x28, 0x103, b"US", &0_u16.to_le_bytes());
         element(&mut bytes, 0x28, 0x1052, b"DS", b"-1024");
         element(&mut bytes, 0x28, 0x1053, b"DS", self.slope.as_bytes());
-        let count = self.frames * 2 * usize::from(self.columns);
+        let count = self.frames * usize::from(self.rows) * usize::from(self.columns);
         let first = (10.0 * self.z) as u16;
-        let pixels = (0..count as u16).flat_map(|index| (first + index).to_le_bytes());
-        bytes.extend(0x7FE0_u16.to_le_bytes());
-        bytes.extend(0x10_u16.to_le_bytes());
-        bytes.extend(b"OW\0\0");
-        bytes.extend((2 * count as u32).to_le_bytes());
-        bytes.extend(pixels);
+        pixels(
+            &mut bytes,
+            (0..count).map(|index| first.wrapping_add(index as u16)),
+        );
         bytes
     }
+}
+
+/// Returns the beginning of a DICOM file: the class of its content, and the transfer syntax.
+fn dicom_start(class: &str, syntax: &str) -> Vec<u8> {
+    let mut meta = Vec::new();
+    element(&mut meta, 2, 2, b"UI", class.as_bytes());
+    element(&mut meta, 2, 3, b"UI", b"1.2.3.4");
+    element(&mut meta, 2, 0x10, b"UI", syntax.as_bytes());
+    let mut bytes = vec![0; 128];
+    bytes.extend(b"DICM");
+    element(&mut bytes, 2, 0, b"UL", &(meta.len() as u32).to_le_bytes());
+    bytes.extend(meta);
+    bytes
+}
+
+/// Appends pixels of 16 bits.
+fn pixels(bytes: &mut Vec<u8>, values: impl Iterator<Item = u16>) {
+    let values: Vec<u8> = values.flat_map(u16::to_le_bytes).collect();
+    bytes.extend(b"\xE0\x7F\x10\0OW\0\0");
+    bytes.extend((values.len() as u32).to_le_bytes());
+    bytes.extend(values);
+}
+
+/// A frame of 3 × 2 pixels in a file with a description of each frame.
+#[derive(Clone)]
+pub(crate) struct Frame {
+    pub(crate) z: f64,
+    pub(crate) slope: &'static str,
+    pub(crate) stack: &'static str,
+    /// The direction; that of all frames if it is empty.
+    pub(crate) orientation: &'static str,
+}
+
+pub(crate) const FRAME: Frame = Frame {
+    z: 0.0,
+    slope: "1",
+    stack: "1",
+    orientation: "",
+};
+
+/// Appends a sequence.
+fn sequence(bytes: &mut Vec<u8>, group: u16, number: u16, items: &[Vec<u8>]) {
+    let items = items.iter().flat_map(|item| {
+        let len = (item.len() as u32).to_le_bytes();
+        [b"\xFE\xFF\0\xE0", &len[..], item].concat()
+    });
+    let items: Vec<u8> = items.collect();
+    bytes.extend([group.to_le_bytes(), number.to_le_bytes()].concat());
+    bytes.extend(b"SQ\0\0");
+    bytes.extend((items.len() as u32).to_le_bytes());
+    bytes.extend(items);
+}
+
+/// Appends a sequence with one item.
+fn part(bytes: &mut Vec<u8>, number: [u16; 2], make: impl FnOnce(&mut Vec<u8>)) {
+    let mut item = Vec::new();
+    make(&mut item);
+    sequence(bytes, number[0], number[1], &[item]);
+}
+
+impl Frame {
+    /// Returns the description of the frame.
+    fn item(&self) -> Vec<u8> {
+        let mut item = Vec::new();
+        part(&mut item, [0x20, 0x9111], |part| {
+            element(part, 0x20, 0x9056, b"SH", self.stack.as_bytes());
+        });
+        part(&mut item, [0x20, 0x9113], |part| {
+            let position = format!("10\\20\\{}", self.z);
+            element(part, 0x20, 0x32, b"DS", position.as_bytes());
+        });
+        if !self.orientation.is_empty() {
+            part(&mut item, [0x20, 0x9116], |part| {
+                element(part, 0x20, 0x37, b"DS", self.orientation.as_bytes());
+            });
+        }
+        part(&mut item, [0x28, 0x9145], |part| {
+            element(part, 0x28, 0x1052, b"DS", b"-1024");
+            element(part, 0x28, 0x1053, b"DS", self.slope.as_bytes());
+        });
+        // Some vendors add the image from which the frame was made, with another position.
+        part(&mut item, [0x2005, 0x140F], |part| {
+            element(part, 0x20, 0x32, b"DS", b"5\\5\\5");
+        });
+        item
+    }
+}
+
+/// Returns an enhanced CT file. The pixels of frame `i` begin with 100 · `i`.
+pub(crate) fn enhanced(frames: &[Frame]) -> Vec<u8> {
+    let mut bytes = dicom_start("1.2.840.10008.5.1.4.1.1.2.1", SLICE.syntax);
+    element(&mut bytes, 0x20, 0xE, b"UI", SLICE.series.as_bytes());
+    element(&mut bytes, 0x28, 2, b"US", &1_u16.to_le_bytes());
+    let count = frames.len().to_string();
+    element(&mut bytes, 0x28, 8, b"IS", count.as_bytes());
+    element(&mut bytes, 0x28, 0x10, b"US", &2_u16.to_le_bytes());
+    element(&mut bytes, 0x28, 0x11, b"US", &3_u16.to_le_bytes());
+    element(&mut bytes, 0x28, 0x100, b"US", &16_u16.to_le_bytes());
+    element(&mut bytes, 0x28, 0x101, b"US", &16_u16.to_le_bytes());
+    element(&mut bytes, 0x28, 0x102, b"US", &15_u16.to_le_bytes());
+    element(&mut bytes, 0x28, 0x103, b"US", &0_u16.to_le_bytes());
+    part(&mut bytes, [0x5200, 0x9229], |shared| {
+        part(shared, [0x20, 0x9116], |part| {
+            element(part, 0x20, 0x37, b"DS", b"1\\0\\0\\0\\1\\0");
+        });
+        part(shared, [0x28, 0x9110], |part| {
+            element(part, 0x18, 0x50, b"DS", b"9");
+            element(part, 0x28, 0x30, b"DS", b"0.5\\0.25");
+        });
+    });
+    let items: Vec<_> = frames.iter().map(Frame::item).collect();
+    sequence(&mut bytes, 0x5200, 0x9230, &items);
+    let values = (0..frames.len() as u16).flat_map(|frame| (0..6).map(move |it| 100 * frame + it));
+    pixels(&mut bytes, values);
+    bytes
 }

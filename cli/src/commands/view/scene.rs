@@ -87,19 +87,15 @@ impl Scene {
     fn of_volume(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
         let input = VolumeInput::get(arguments, quiet)?;
         let histogram = Histogram::of(&input.volume, input.macrocells.range(), BIN_COUNT);
-        let mut words = words_of(arguments.file.as_deref(), arguments.scene);
-        if let Some([x, y, z]) = arguments.raw_size {
-            words += &format!(" --raw-size {x}x{y}x{z}");
-        }
-        if let Some(name) = &arguments.raw_type {
-            words += &format!(" --raw-type {}", quoted(name));
-        }
-        if let Some(DVec3 { x, y, z }) = arguments.spacing {
-            words += &format!(" --spacing {x},{y},{z}");
+        let mut all = words_of(arguments.file.as_deref(), arguments.scene);
+        for option in arguments.reading.options() {
+            // The name of the option, and its value.
+            let words: Vec<String> = option.splitn(2, ' ').map(quoted).collect();
+            all += &format!(" {}", words.join(" "));
         }
         Ok(Self {
             name: input.name,
-            input: words,
+            input: all,
             offset: input.offset,
             bounds: input.volume.bounds(),
             content: Shown::Volume {

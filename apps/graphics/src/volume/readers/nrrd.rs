@@ -2,7 +2,8 @@
 //! of their own.
 //!
 //! The header consists of lines `field: value` and ends with an empty line. Data may be binary,
-//! text, or binary and compressed by gzip.
+//! text, or binary and compressed by gzip. Besides the three axes of a volume, there may be others
+//! of size 1: vectors of one number, or series of one volume.
 //!
 //! # Source
 //! G. Kindlmann: Definition of NRRD File Format, teem.sourceforge.net/nrrd/format.html.
@@ -42,9 +43,10 @@ enum Encoding {
 
 fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Fault> {
     let (fields, end) = header(source)?;
-    let layout = layout(&fields, end)?;
+    let axes = Axes::of(&fields, end)?;
+    let layout = layout(&fields, &axes, end)?;
     let encoding = encoding(&fields, end)?;
-    let geometry = geometry(&fields)?;
+    let geometry = geometry(&fields, &axes)?;
     let skip = Skip::of(&fields)?;
     let read = |source: &mut Source<'_>, layout: &Layout, file_bytes| {
         read_data(source, layout, encoding, skip, file_bytes)
@@ -52,7 +54,7 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
     let voxels = match fields.get("datafile") {
         None => read(source, &layout, files.file_bytes)?,
         Some(named) => {
-            let names = names(source, &layout, named)?;
+            let names = names(source, &layout, &axes, named)?;
             detached::read(names, named, &layout, files, read)?
         }
     };
@@ -63,6 +65,46 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
         geometry,
         layout.place,
     )
+}
+
+/// The axes of an array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Axes {
+    sizes: Vec<u64>,
+    /// The place of the sizes.
+    place: Place,
+    /// The three axes of the volume.
+    kept: [usize; 3],
+}
+
+impl Axes {
+    fn of(fields: &Fields, end: Place) -> Result<Self, Fault> {
+        let dimension = required(fields, "dimension", end)?;
+        let field = required(fields, "sizes", end)?;
+        let place = field.place;
+        if dimension.text == "3" {
+            let sizes: [u64; 3] = field.list("three sizes")?;
+            let (sizes, kept) = (sizes.to_vec(), [0, 1, 2]);
+            return Ok(Self { sizes, place, kept });
+        }
+        let sizes: Vec<u64> = field.values("sizes")?;
+        let kept: Vec<usize> = (0..sizes.len()).filter(|&axis| sizes[axis] != 1).collect();
+        match <[usize; 3]>::try_from(kept) {
+            Ok(kept) if dimension.text == sizes.len().to_string() => {
+                Ok(Self { sizes, place, kept })
+            }
+            _ => {
+                let expected = "3 dimensions: one number for each voxel of one volume; others of \
+                    size 1";
+                Err(dimension.wrong(expected))
+            }
+        }
+    }
+
+    /// Returns the number of axes of the volume among the first `dimension` axes.
+    fn kept_below(&self, dimension: usize) -> u64 {
+        self.kept.iter().filter(|&&axis| axis < dimension).count() as u64
+    }
 }
 
 /// Reads the header and the empty line behind it. Also returns the place of that line.
@@ -117,10 +159,11 @@ fn is_list(data_file: &Field) -> bool {
 }
 
 /// Returns the names of the files of data, and the number of their dimensions; `None` if there is
-/// only one file. Without a number of dimensions, each file has a slice.
+/// only one file. Without a number of dimensions, each file has all but the last one.
 fn names(
     source: &mut Source<'_>,
     layout: &Layout,
+    axes: &Axes,
     data_file: &Field,
 ) -> Result<Option<(Names, u64)>, Fault> {
     let wrong =
@@ -140,12 +183,14 @@ fn names(
         }
         _ => return Ok(None),
     };
+    let count = axes.sizes.len();
     let dimension = match dimension {
-        [] => 2,
+        [] => count - 1,
         [word] => word.parse().map_err(|_| wrong())?,
         _ => return Err(wrong()),
     };
-    if !(1..=3).contains(&dimension) {
+    let kept = axes.kept_below(dimension);
+    if dimension > count || kept == 0 {
         return Err(wrong());
     }
     let place = data_file.place;
@@ -161,7 +206,7 @@ fn names(
             Names::list(source, rows.saturating_add(1))?
         }
     };
-    Ok(Some((names, dimension)))
+    Ok(Some((names, kept)))
 }
 
 fn required<'f>(fields: &'f Fields, name: &str, end: Place) -> Result<&'f Field, Fault> {
@@ -174,18 +219,13 @@ fn required<'f>(fields: &'f Fields, name: &str, end: Place) -> Result<&'f Field,
     })
 }
 
-fn layout(fields: &Fields, end: Place) -> Result<Layout, Fault> {
-    let dimension = required(fields, "dimension", end)?;
-    if dimension.text != "3" {
-        return Err(dimension.wrong("3 dimensions: one number for each voxel of one volume"));
-    }
-    let sizes = required(fields, "sizes", end)?;
-    let size = sizes.list("three sizes")?;
+fn layout(fields: &Fields, axes: &Axes, end: Place) -> Result<Layout, Fault> {
+    let size = axes.kept.map(|axis| axes.sizes[axis]);
     let scalar = required(fields, "type", end)?;
     let scalar = Scalar::named(&scalar.text)
         .or_else(|| long_name(&scalar.lower()))
         .ok_or_else(|| scalar.wrong("a type of integers or floats"))?;
-    let mut layout = Layout::new(size, scalar, sizes.place);
+    let mut layout = Layout::new(size, scalar, axes.place);
     if scalar.bytes() > 1 && encoding(fields, end)? != Encoding::Text {
         let order = required(fields, "endian", end)?;
         layout.is_big_endian = match order.lower().as_str() {
@@ -222,15 +262,20 @@ fn encoding(fields: &Fields, end: Place) -> Result<Encoding, Fault> {
 }
 
 /// Returns the place in the world. Axes without a spacing have a spacing of 1.
-fn geometry(fields: &Fields) -> Result<Geometry, Fault> {
+fn geometry(fields: &Fields, axes: &Axes) -> Result<Geometry, Fault> {
     let mut geometry = Geometry::default();
     if let Some(origin) = fields.get("spaceorigin") {
-        geometry.origin = vectors(origin)?.into_iter().next().unwrap_or_default();
+        geometry.origin = vectors(origin)?
+            .first()
+            .copied()
+            .flatten()
+            .unwrap_or_default();
     }
     if let Some(directions) = fields.get("spacedirections") {
         let list = vectors(directions)?;
-        let [x, y, z] = list[..] else {
-            return Err(directions.wrong("three vectors"));
+        let steps = axes.kept.map(|axis| list.get(axis).copied().flatten());
+        let ([Some(x), Some(y), Some(z)], true) = (steps, list.len() == axes.sizes.len()) else {
+            return Err(directions.wrong("three vectors, and \"none\" for other axes"));
         };
         return Ok(Geometry::of_steps(
             DMat3::from_cols(x, y, z),
@@ -238,46 +283,43 @@ fn geometry(fields: &Fields) -> Result<Geometry, Fault> {
         ));
     }
     if let Some(spacings) = fields.get("spacings") {
-        let spacing = spacings.vector("three distances")?;
-        geometry.spacing = spacing.map_nan_to_one();
+        let list: Vec<f64> = spacings.values("distances")?;
+        if list.len() != axes.sizes.len() {
+            return Err(spacings.wrong("a distance for each axis"));
+        }
+        let spacing = axes.kept.map(|axis| list[axis]);
+        let known = |value: f64| if value.is_nan() { 1.0 } else { value };
+        geometry.spacing = DVec3::from_array(spacing.map(known));
     }
     Ok(geometry)
 }
 
-/// Replaces distances that are not known.
-trait NanToOne {
-    fn map_nan_to_one(self) -> Self;
-}
-
-impl NanToOne for DVec3 {
-    fn map_nan_to_one(self) -> Self {
-        let known = |value: f64| if value.is_nan() { 1.0 } else { value };
-        Self::new(known(self.x), known(self.y), known(self.z))
-    }
-}
-
-/// Parses vectors such as `(1,0,0) (0,1,0) (0,0,2.5)`.
-fn vectors(field: &Field) -> Result<Vec<DVec3>, Fault> {
+/// Parses vectors such as `(1,0,0) (0,1,0) (0,0,2.5)`, and `none` for an axis outside of space.
+fn vectors(field: &Field) -> Result<Vec<Option<DVec3>>, Fault> {
     let wrong = || field.wrong("vectors such as (1,0,0)");
     let text: String = field
         .text
         .chars()
         .filter(|char| !char.is_whitespace())
         .collect();
-    let inner = text
-        .strip_prefix('(')
-        .and_then(|text| text.strip_suffix(')'));
-    inner
-        .ok_or_else(wrong)?
-        .split(")(")
-        .map(|vector| {
-            let numbers: Option<Vec<f64>> = vector.split(',').map(|it| it.parse().ok()).collect();
-            match numbers.as_deref() {
-                Some(&[x, y, z]) => Ok(DVec3::new(x, y, z)),
-                _ => Err(wrong()),
-            }
-        })
-        .collect()
+    let mut vectors = Vec::new();
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix("none") {
+            vectors.push(None);
+            rest = after;
+            continue;
+        }
+        let inner = rest.strip_prefix('(').and_then(|text| text.split_once(')'));
+        let (vector, after) = inner.ok_or_else(wrong)?;
+        let numbers: Option<Vec<f64>> = vector.split(',').map(|it| it.parse().ok()).collect();
+        let Some(&[x, y, z]) = numbers.as_deref() else {
+            return Err(wrong());
+        };
+        vectors.push(Some(DVec3::new(x, y, z)));
+        rest = after;
+    }
+    Ok(vectors)
 }
 
 /// The first bytes of data that are compressed by gzip.

@@ -43,11 +43,15 @@ impl Field {
         &self,
         expected: &str,
     ) -> Result<[T; COUNT], Fault> {
+        let values = self.values(expected)?.try_into();
+        values.map_err(|_| self.wrong(expected))
+    }
+
+    /// Parses any number of values with white space between them.
+    pub(super) fn values<T: FromStr>(&self, expected: &str) -> Result<Vec<T>, Fault> {
         let words = self.text.split_ascii_whitespace();
         let values: Option<Vec<T>> = words.map(|word| word.parse().ok()).collect();
-        values
-            .and_then(|values| values.try_into().ok())
-            .ok_or_else(|| self.wrong(expected))
+        values.ok_or_else(|| self.wrong(expected))
     }
 
     /// Parses three coordinates with white space between them.

@@ -1,29 +1,33 @@
 //! Reads VTK image data (`.vti`): XML with voxels as text, as base64, or as binary data at the end.
 //!
-//! The array is the one that the attribute `Scalars` names, or else the first one of the points, or
-//! of the cells if points have none. It may be compressed by zlib.
+//! The array is the one that the attribute `Scalars` names, or else the first one of the points
+//! with one number each, or of the cells if points have none. It may be compressed by zlib. Files
+//! of the old format are recognised and refused.
 //!
 //! # Source
 //! VTK file formats, docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 
-use base64::engine::general_purpose::STANDARD;
-use base64::read::DecoderReader;
-use flate2::bufread::ZlibDecoder;
 use glam::{DMat3, DVec3};
 use quick_xml::events::{BytesStart, Event};
 
+use self::data::{Base64, Blocks, Part, Plain, UntilTag};
 use super::text::Field;
-use super::{Context, VolumeReader};
+use super::{Arrays, Context, VolumeReader};
 use crate::file::{Fault, Place, Rest, Source, quoted};
 use crate::volume::data::Layout;
 use crate::volume::format::VolumeFormat;
 use crate::volume::parsed::{Geometry, Parsed, Scalar};
 use crate::volume::voxels::Voxels;
 
+mod data;
+
 /// The maximum number of compressed blocks of an array.
 const BLOCKS_MAX: u64 = 1 << 24;
+
+/// The beginning of a file of the old format (`.vtk`).
+const OLD: &[u8] = b"# vtk DataFile";
 
 /// The reader of VTK image data.
 pub(super) const READER: VolumeReader = VolumeReader {
@@ -31,7 +35,7 @@ pub(super) const READER: VolumeReader = VolumeReader {
     is_text: None,
     recognizes: |head| {
         let start = &head.bytes[..head.bytes.len().min(4096)];
-        memchr::memmem::find(start, b"<VTKFile").is_some()
+        start.starts_with(OLD) || memchr::memmem::find(start, b"<VTKFile").is_some()
     },
     read,
 };
@@ -48,6 +52,7 @@ struct Header {
     place: Option<Place>,
     scalars: Option<String>,
     section: Section,
+    arrays: Arrays,
 }
 
 /// The part of the file that arrays belong to.
@@ -70,21 +75,37 @@ struct Appended {
 }
 
 fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Fault> {
-    let parsed = parse(source, files)?;
-    // Other arrays and closing tags may follow.
-    source.drain()?;
+    source.ensure(OLD.len())?;
+    if source.buffered().starts_with(OLD) {
+        let expected = "VTK image data as XML (.vti), which VTK and ParaView write as well";
+        return Err(Fault::syntax(
+            Place::Line(1),
+            "a VTK file of the old format",
+            expected,
+        ));
+    }
+    let file_bytes = source.remaining().or(files.file_bytes);
+    let mut header = Header::default();
+    let mut tags = Tags::new(source);
+    let parsed = parse(&mut tags, &mut header, file_bytes)?;
+    // Closing tags may follow, and further data.
+    tags.source().drain()?;
+    files.arrays = header.arrays;
     Ok(parsed)
 }
 
-fn parse(source: &mut Source<'_>, files: &Context<'_>) -> Result<Parsed, Fault> {
-    let file_bytes = source.remaining().or(files.file_bytes);
-    let mut header = Header::default();
+/// Reads tags up to the array and its data. For data in the middle of the file, also reads the tags
+/// behind them.
+fn parse(
+    tags: &mut Tags<'_, '_>,
+    header: &mut Header,
+    file_bytes: Option<u64>,
+) -> Result<Parsed, Fault> {
     let mut appended = None;
-    let mut tags = Tags::new(source);
     loop {
         let place = tags.source().byte();
         let Some((tag, is_empty)) = tags.next()? else {
-            return Err(Fault::truncated(place, "an array of voxels"));
+            return Err(Fault::truncated(place, header.expected()));
         };
         match tag.local_name().as_ref() {
             "VTKFile" => header.file(&tag, place)?,
@@ -93,48 +114,49 @@ fn parse(source: &mut Source<'_>, files: &Context<'_>) -> Result<Parsed, Fault> 
             "PointData" => header.begin(Section::Points, &tag, place)?,
             // Values of cells count only if there are none of points.
             "CellData" if appended.is_none() => header.begin(Section::Cells, &tag, place)?,
-            "DataArray" if header.section != Section::Other && appended.is_none() => {
-                let Some(layout) = header.array(&tag, place)? else {
+            "FieldData" => header.section = Section::Other,
+            "DataArray" if header.section != Section::Other => {
+                let layout = match appended {
+                    None => header.array(&tag, place)?,
+                    Some(_) => None,
+                };
+                header.note(&tag, layout.is_some())?;
+                let Some(layout) = layout else {
                     continue;
                 };
                 let format = attribute(&tag, "format", place)?;
-                match format
-                    .as_ref()
-                    .map_or("ascii", |format| format.text.as_str())
-                {
+                let voxels = match format.as_ref().map_or("ascii", |it| it.text.as_str()) {
                     "ascii" if !is_empty => {
                         // The closing tag may follow the last number at once.
                         let mut text = Source::inside(UntilTag::numbers(tags.source()));
                         // Lines are counted from the tag, so its place is reported instead.
                         let voxels = layout.read_text(&mut text);
-                        let voxels = voxels.map_err(|fault| Fault::new(place, fault.problem))?;
-                        return header.finish(&layout, voxels);
+                        voxels.map_err(|fault| Fault::new(place, fault.problem))?
                     }
                     "binary" if !is_empty => {
                         let text = UntilTag::base64(tags.source());
-                        let voxels = header.blocks(&layout, file_bytes, Base64(text))?;
-                        return header.finish(&layout, voxels);
+                        header.blocks(&layout, file_bytes, Base64(text))?
                     }
                     "appended" => {
                         let offset = attribute(&tag, "offset", place)?;
                         let offset = offset.map_or(Ok(0), |field| field.parse("an offset"))?;
                         appended = Some(Appended { layout, offset });
+                        continue;
                     }
                     other => {
                         let found = format!("format {}", quoted(other.as_bytes()));
                         let expected = "\"ascii\", \"binary\" or \"appended\"";
                         return Err(Fault::syntax(place, found, expected));
                     }
-                }
+                };
+                let parsed = header.finish(&layout, voxels)?;
+                header.note_others(tags);
+                return Ok(parsed);
             }
             "AppendedData" => {
                 let Some(Appended { layout, offset }) = appended else {
-                    let found = "appended data";
-                    return Err(Fault::syntax(
-                        place,
-                        found,
-                        "an array of points or cells before them",
-                    ));
+                    let expected = format!("{} before them", header.expected());
+                    return Err(Fault::syntax(place, "appended data", expected));
                 };
                 let source = tags.source();
                 skip_to_data(source)?;
@@ -168,9 +190,18 @@ impl<'s, 'a> Tags<'s, 'a> {
         self.0.get_mut().0
     }
 
-    /// Returns the next opening tag, and true if it is empty.
+    /// Returns the next opening tag, and true if it is empty. Text before it is skipped, since it
+    /// may be an array of any size.
     fn next(&mut self) -> Result<Option<(BytesStart<'static>, bool)>, Fault> {
         let mut buffer = Vec::new();
+        let source = self.source();
+        while source.ensure(1)? {
+            let end = memchr::memchr(b'<', source.buffered());
+            source.consume(end.unwrap_or(source.buffered().len()));
+            if end.is_some() {
+                break;
+            }
+        }
         loop {
             let place = self.source().byte();
             buffer.clear();
@@ -261,9 +292,41 @@ impl Header {
 
     /// Begins a list of arrays.
     fn begin(&mut self, section: Section, tag: &BytesStart<'_>, place: Place) -> Result<(), Fault> {
-        self.scalars = attribute(tag, "Scalars", place)?.map(|field| field.text);
+        let scalars = attribute(tag, "Scalars", place)?.map(|field| field.text);
+        self.scalars = scalars.filter(|name| !name.is_empty());
         self.section = section;
         Ok(())
+    }
+
+    /// Adds the name of an array, which is read or not.
+    fn note(&mut self, tag: &BytesStart<'_>, is_read: bool) -> Result<(), Fault> {
+        if let Some(name) = attribute(tag, "Name", Place::Whole)? {
+            match is_read {
+                true => self.arrays.read = Some(name.text),
+                false => self.arrays.others.push(name.text),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the names of the arrays behind the one that was read. Errors in that part of the file
+    /// do not matter.
+    fn note_others(&mut self, tags: &mut Tags<'_, '_>) {
+        while let Ok(Some((tag, _))) = tags.next() {
+            match tag.local_name().as_ref() {
+                "DataArray" if self.note(&tag, false).is_err() => return,
+                "AppendedData" | "FieldData" => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the content that a file without the right array lacks.
+    fn expected(&self) -> String {
+        match &self.scalars {
+            Some(name) => format!("the array {}, the active scalars", quoted(name.as_bytes())),
+            None => "an array of voxels, with one number for each".to_owned(),
+        }
     }
 
     /// Checks that there is only one piece.
@@ -289,7 +352,11 @@ impl Header {
         if let Some(components) = attribute(tag, "NumberOfComponents", place)?
             && components.text != "1"
         {
-            return Err(components.wrong("1 component: one number for each voxel"));
+            return match self.scalars {
+                Some(_) => Err(components.wrong("1 component: one number for each voxel")),
+                // Vectors may be beside the scalars.
+                None => Ok(None),
+            };
         }
         let missing = |what: &str| Fault::syntax(place, "an array", format!("{what} before it"));
         let size = self.size.ok_or_else(|| missing("an extent"))?;
@@ -318,8 +385,10 @@ impl Header {
             let problem = crate::file::FileProblem::Read(error);
             Fault::new(Place::Whole, problem)
         };
+        let size_bytes = if self.has_long_sizes { 8 } else { 4 };
         if !self.is_compressed {
-            let mut data = data.part(u64::MAX);
+            // Further arrays may follow, so the part must end with this one.
+            let mut data = data.part(wanted.saturating_add(size_bytes));
             let [bytes] = self.sizes(&mut data).map_err(read)?;
             if bytes != wanted {
                 let found = format!("{bytes} bytes of voxels");
@@ -329,7 +398,6 @@ impl Header {
         }
         // The number of blocks, the bytes of a block and of the last one, and the compressed bytes
         // of each block.
-        let size_bytes = if self.has_long_sizes { 8 } else { 4 };
         let [count, block, last] = self.sizes(&mut data.part(3 * size_bytes)).map_err(read)?;
         let whole = if last > 0 {
             count.saturating_sub(1)
@@ -343,16 +411,14 @@ impl Header {
             let found = format!("{count} blocks of {block} bytes");
             return Err(wrong(found, format!("{wanted} bytes of voxels")));
         }
-        // Each block ends where its compressed data end, so the sizes are not needed.
-        let sizes = count * size_bytes;
-        let skipped = std::io::copy(&mut data.part(sizes), &mut std::io::sink()).map_err(read)?;
-        if skipped != sizes {
-            return Err(wrong(
-                format!("{skipped} bytes of sizes"),
-                format!("{sizes} bytes"),
-            ));
+        let mut bytes = 0_u64;
+        let mut sizes = data.part(count * size_bytes);
+        for _ in 0..count {
+            let [size] = self.sizes(&mut sizes).map_err(read)?;
+            bytes = bytes.saturating_add(size);
         }
-        let blocks = Blocks::new(data.part(u64::MAX), count);
+        drop(sizes);
+        let blocks = Blocks::new(data.part(bytes), count);
         layout.read(&mut Source::inside(blocks), file_bytes)
     }
 
@@ -407,109 +473,5 @@ fn size_of_extent(extent: &Field) -> Result<[u64; 3], Fault> {
     match size {
         [Some(x), Some(y), Some(z)] => Ok([x, y, z]),
         _ => Err(extent.wrong(expected)),
-    }
-}
-
-/// Binary data in one or several parts. In base64, each part is encoded by itself.
-trait Part {
-    /// Returns the next part, of at most `bytes` bytes.
-    fn part(&mut self, bytes: u64) -> impl Read + '_;
-}
-
-/// Data as they are.
-struct Plain<R>(R);
-
-impl<R: Read> Part for Plain<R> {
-    fn part(&mut self, bytes: u64) -> impl Read + '_ {
-        (&mut self.0).take(bytes)
-    }
-}
-
-/// Data in base64, without white space.
-struct Base64<R>(R);
-
-impl<R: Read> Part for Base64<R> {
-    fn part(&mut self, bytes: u64) -> impl Read + '_ {
-        // Three bytes take four characters. The decoder must not read more than its part.
-        let chars = bytes.div_ceil(3).saturating_mul(4);
-        DecoderReader::new((&mut self.0).take(chars), &STANDARD)
-    }
-}
-
-/// The text of an element, up to the next tag.
-struct UntilTag<'s, 'a> {
-    rest: Rest<'s, 'a>,
-    /// True if white space is a part of the text.
-    has_space: bool,
-}
-
-impl<'s, 'a> UntilTag<'s, 'a> {
-    /// Returns numbers, which white space separates.
-    fn numbers(source: &'s mut Source<'a>) -> Self {
-        let (rest, has_space) = (Rest(source), true);
-        Self { rest, has_space }
-    }
-
-    /// Returns base64.
-    fn base64(source: &'s mut Source<'a>) -> Self {
-        let (rest, has_space) = (Rest(source), false);
-        Self { rest, has_space }
-    }
-}
-
-impl Read for UntilTag<'_, '_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        loop {
-            let available = self.rest.fill_buf()?;
-            let end = available.iter().position(|&byte| byte == b'<');
-            let text = &available[..end.unwrap_or(available.len())];
-            if text.is_empty() {
-                return Ok(0);
-            }
-            let used = text.len().min(buffer.len());
-            let mut count = 0;
-            for &byte in text[..used]
-                .iter()
-                .filter(|byte| self.has_space || !byte.is_ascii_whitespace())
-            {
-                buffer[count] = byte;
-                count += 1;
-            }
-            self.rest.consume(used);
-            if count > 0 || buffer.is_empty() {
-                return Ok(count);
-            }
-        }
-    }
-}
-
-/// Compressed blocks, one after the other.
-struct Blocks<R> {
-    /// The decoder of the current block; none after the last one.
-    decoder: Option<ZlibDecoder<BufReader<R>>>,
-    left: u64,
-}
-
-impl<R: Read> Blocks<R> {
-    fn new(data: R, count: u64) -> Self {
-        Self {
-            decoder: (count > 0).then(|| ZlibDecoder::new(BufReader::new(data))),
-            left: count,
-        }
-    }
-}
-
-impl<R: Read> Read for Blocks<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        while let Some(decoder) = &mut self.decoder {
-            let count = decoder.read(buffer)?;
-            if count > 0 || buffer.is_empty() {
-                return Ok(count);
-            }
-            self.left -= 1;
-            let data = self.decoder.take().map(ZlibDecoder::into_inner);
-            self.decoder = data.filter(|_| self.left > 0).map(ZlibDecoder::new);
-        }
-        Ok(0)
     }
 }

@@ -1,13 +1,13 @@
 //! The attributes of a DICOM file, up to its pixels.
 //!
 //! The parser shows the header of each attribute before it reads the value. So memory is reserved
-//! only for short values at the top level, never for a length that a damaged file claims.
+//! only for short values of the file and of its frames, never for a length that a damaged file
+//! claims.
 //!
 //! # Source
 //! DICOM PS3.10 2024, chapter 7 (file meta information), PS3.5, chapter 7 and annex A (transfer
-//! syntaxes).
+//! syntaxes), PS3.3, C.7.6.16 (functional groups of frames).
 
-use std::collections::BTreeMap;
 use std::io::Read;
 
 use dicom_core::{PrimitiveValue, Tag};
@@ -17,17 +17,32 @@ use dicom_parser::dataset::lazy_read::LazyDataSetReader;
 use dicom_transfer_syntax_registry::entries;
 use flate2::read::DeflateDecoder;
 
-use super::{MAGIC_AT, wrong};
-use crate::file::{Fault, Rest, Source, quoted};
+use crate::file::{Fault, Place, Rest, Source, quoted};
 
+/// The place of the magic bytes in a file.
+pub(super) const MAGIC_AT: usize = 128;
 /// The maximum length of a value that is read. All needed values are much shorter.
 const LEN_MAX: u32 = 1 << 10;
+/// The maximum number of frames that a file describes one by one. Each takes some hundred bytes.
+const FRAMES_MAX: usize = 1 << 16;
 /// The length of the element that says how long the file meta information is.
 const META_LEN_LEN: usize = 12;
 
 const TRANSFER_SYNTAX: Tag = Tag(0x0002, 0x0010);
-/// The descriptions of single frames.
-const FRAME_GROUPS: Tag = Tag(0x5200, 0x9230);
+/// The description that all frames share, and those of single frames.
+const SHARED: Tag = Tag(0x5200, 0x9229);
+const FRAMES: Tag = Tag(0x5200, 0x9230);
+/// The parts of a description with facts that are needed. Other parts, above all those of vendors,
+/// may have the same attributes with another meaning.
+const GROUPS: [Tag; 5] = [
+    // Frame content, with the stack.
+    Tag(0x0020, 0x9111),
+    Tag(0x0020, 0x9113),
+    Tag(0x0020, 0x9116),
+    // Pixel measures and values.
+    Tag(0x0028, 0x9110),
+    Tag(0x0028, 0x9145),
+];
 const PIXELS: Tag = Tag(0x7FE0, 0x0010);
 
 const IMPLICIT: &str = "1.2.840.10008.1.2";
@@ -38,29 +53,43 @@ const BIG_ENDIAN: &str = "1.2.840.10008.1.2.2";
 /// The short attributes of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Attributes {
-    values: BTreeMap<Tag, PrimitiveValue>,
+    /// The attributes at the top level.
+    pub(super) image: Values,
+    /// The attributes of all frames.
+    pub(super) shared: Values,
+    /// The attributes of each frame, if the file describes frames one by one.
+    pub(super) frames: Vec<Values>,
     pub(super) is_big_endian: bool,
     /// The number of bytes of the pixels, of which the first one is next in the source.
     pub(super) pixel_bytes: Option<u32>,
 }
 
-impl Attributes {
+/// Short values, by their tags.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Values(Vec<(Tag, PrimitiveValue)>);
+
+impl Values {
+    fn get(&self, tag: Tag) -> Option<&PrimitiveValue> {
+        let found = self.0.iter().find(|(known, _)| *known == tag);
+        found.map(|(_, value)| value)
+    }
+
     /// Returns a finite number.
     pub(super) fn number(&self, tag: Tag) -> Option<f64> {
-        let value = self.values.get(&tag)?.to_float64().ok();
+        let value = self.get(tag)?.to_float64().ok();
         value.filter(|value| value.is_finite())
     }
 
     /// Returns a list of numbers.
     pub(super) fn numbers(&self, tag: Tag) -> Option<Vec<f64>> {
-        self.values.get(&tag)?.to_multi_float64().ok()
+        self.get(tag)?.to_multi_float64().ok()
     }
 
     /// Returns a text, which is empty if the attribute is missing.
     pub(super) fn text(&self, tag: Tag) -> String {
-        let text = self.values.get(&tag).map(PrimitiveValue::to_str);
+        let text = self.get(tag).map(PrimitiveValue::to_str);
         text.unwrap_or_default()
-            .trim_end_matches(['\0', ' '])
+            .trim_matches(['\0', ' '])
             .to_owned()
     }
 }
@@ -108,10 +137,10 @@ fn transfer_syntax(source: &mut Source<'_>) -> Result<String, Fault> {
         .fold(0, |len, &byte| len << 8 | u64::from(byte));
     let mut meta = Source::inside(Rest(source).take(len));
     let meta = attributes(&mut meta, EXPLICIT)?;
-    Ok(meta.text(TRANSFER_SYNTAX))
+    Ok(meta.image.text(TRANSFER_SYNTAX))
 }
 
-/// Reads the short attributes at the top level, up to the pixels.
+/// Reads the short attributes up to the pixels.
 fn attributes(source: &mut Source<'_>, syntax: &str) -> Result<Attributes, Fault> {
     let entry = match syntax {
         IMPLICIT => entries::IMPLICIT_VR_LITTLE_ENDIAN.erased(),
@@ -121,38 +150,42 @@ fn attributes(source: &mut Source<'_>, syntax: &str) -> Result<Attributes, Fault
     let decoder = DynStatefulDecoder::new_with_ts(Rest(source), &entry, 0).map_err(damaged)?;
     let mut reader = LazyDataSetReader::new(decoder);
     let mut attributes = Attributes {
-        values: BTreeMap::new(),
+        image: Values::default(),
+        shared: Values::default(),
+        frames: Vec::new(),
         is_big_endian: syntax == BIG_ENDIAN,
         pixel_bytes: None,
     };
-    // The number of sequences around the current attribute.
-    let mut depth = 0_u64;
+    // The sequences around the current attribute, the outermost one first.
+    let mut path = Vec::new();
     while let Some(token) = reader.advance() {
         match token.map_err(damaged)? {
-            LazyDataToken::SequenceStart { tag, .. } if depth == 0 && tag == FRAME_GROUPS => {
-                let found = "an enhanced image, which describes each frame of its own";
-                let expected = "one image for each file (dcm2dcm or gdcmconv --split)";
-                return Err(wrong(found, expected));
-            }
-            LazyDataToken::SequenceStart { .. } => depth += 1,
-            LazyDataToken::SequenceEnd => depth = depth.saturating_sub(1),
-            LazyDataToken::PixelSequenceStart if depth == 0 => {
+            LazyDataToken::SequenceStart { tag, .. } => path.push(tag),
+            LazyDataToken::PixelSequenceStart if !path.is_empty() => path.push(PIXELS),
+            LazyDataToken::PixelSequenceStart => {
                 let found = "images compressed in fragments";
                 return Err(wrong(
                     found,
                     "images without compression (dcmdjpeg or gdcmconv --raw)",
                 ));
             }
-            LazyDataToken::ElementHeader(header) if depth == 0 && header.tag == PIXELS => {
+            LazyDataToken::SequenceEnd => drop(path.pop()),
+            LazyDataToken::ItemStart { .. } if path == [FRAMES] => {
+                if attributes.frames.len() == FRAMES_MAX {
+                    let found = "descriptions of further frames (5200,9230)";
+                    return Err(wrong(found, format!("at most {FRAMES_MAX} frames")));
+                }
+                attributes.frames.push(Values::default());
+            }
+            LazyDataToken::ElementHeader(header) if path.is_empty() && header.tag == PIXELS => {
                 attributes.pixel_bytes = Some(header.len.0);
                 break;
             }
             LazyDataToken::LazyValue { header, decoder } => {
-                let is_short = depth == 0 && header.len.0 <= LEN_MAX;
                 let token = LazyDataToken::LazyValue { header, decoder };
-                if is_short {
-                    let value = token.into_value().map_err(damaged)?;
-                    attributes.values.insert(header.tag, value);
+                let values = attributes.values_at(&path);
+                if let Some(Values(list)) = values.filter(|_| header.len.0 <= LEN_MAX) {
+                    list.push((header.tag, token.into_value().map_err(damaged)?));
                 } else {
                     token.skip().map_err(damaged)?;
                 }
@@ -165,6 +198,24 @@ fn attributes(source: &mut Source<'_>, syntax: &str) -> Result<Attributes, Fault
         }
     }
     Ok(attributes)
+}
+
+impl Attributes {
+    /// Returns the list for the attributes inside some sequences; `None` if they are not needed.
+    fn values_at(&mut self, path: &[Tag]) -> Option<&mut Values> {
+        match path {
+            [] => Some(&mut self.image),
+            [SHARED, group] if GROUPS.contains(group) => Some(&mut self.shared),
+            [FRAMES, group] if GROUPS.contains(group) => self.frames.last_mut(),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the fault of a file that is not the expected one.
+#[cold]
+pub(super) fn wrong(found: impl Into<String>, expected: impl Into<String>) -> Fault {
+    Fault::syntax(Place::Whole, found, expected)
 }
 
 /// Describes an error of the parser.

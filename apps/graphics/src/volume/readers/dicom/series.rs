@@ -1,0 +1,183 @@
+//! The series in a folder, and the choice of one of them.
+//!
+//! A scan has few series with many images each: some for the scan itself, and often one with a
+//! picture on which the scan was planned (a localizer).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use dicom_core::Tag;
+
+use super::attributes::{Attributes, MAGIC_AT, Values, with_attributes, wrong};
+use super::files::with_file;
+use super::image::{Image, ROWS};
+use crate::file::{Fault, FileProblem, Place, quoted};
+use crate::volume::format::EXPECTED;
+use crate::volume::load::LoadOptions;
+
+const IMAGE_TYPE: Tag = Tag(0x0008, 0x0008);
+const DESCRIPTION: Tag = Tag(0x0008, 0x103E);
+const UID: Tag = Tag(0x0020, 0x000E);
+const NUMBER: Tag = Tag(0x0020, 0x0011);
+
+/// The maximum number of series that an error lists.
+const LISTED_MAX: usize = 20;
+
+/// The images of one series.
+#[derive(Debug)]
+pub(super) struct Series {
+    /// The number of the series; empty if the files have none.
+    number: String,
+    uid: String,
+    description: String,
+    /// True if all images are localizers.
+    is_localizer: bool,
+    /// The files in the order of their names. A file that is no part of a volume matters only if
+    /// its series is chosen.
+    files: Vec<(PathBuf, Result<Image, Fault>)>,
+}
+
+/// The files that a folder is read from.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub(super) files: Vec<(PathBuf, Image)>,
+    /// The number of images of other series.
+    pub(super) left_out: usize,
+}
+
+impl fmt::Display for Series {
+    /// Prints the number or else the identifier, the description and the number of images.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = if self.number.is_empty() {
+            &self.uid
+        } else {
+            &self.number
+        };
+        write!(formatter, "{}", quoted(name.as_bytes()).trim_matches('"'))?;
+        if !self.description.is_empty() {
+            write!(formatter, " {}", quoted(self.description.as_bytes()))?;
+        }
+        match self.files.len() {
+            1 => write!(formatter, " (1 image)"),
+            count => write!(formatter, " ({count} images)"),
+        }
+    }
+}
+
+/// Chooses the series of the options, or the only one of a folder that is not a localizer.
+pub(super) fn choose(folder: &Path, options: &LoadOptions) -> Result<Chosen, Fault> {
+    let mut all = find(folder, options)?;
+    let image_count: usize = all.iter().map(|series| series.files.len()).sum();
+    let matches: Vec<usize> = match (&options.series, &all[..]) {
+        (Some(wanted), _) => {
+            let is_wanted = |series: &Series| [&series.number, &series.uid].contains(&wanted);
+            (0..all.len())
+                .filter(|&index| is_wanted(&all[index]))
+                .collect()
+        }
+        (None, [a, b]) if a.is_localizer != b.is_localizer => vec![usize::from(a.is_localizer)],
+        (None, _) => (0..all.len()).collect(),
+    };
+    let series = match (matches[..].first(), matches.len()) {
+        (Some(&index), 1) => all.swap_remove(index),
+        (None, _) if all.is_empty() => {
+            let expected = format!("{EXPECTED}, or the folder of a DICOM series");
+            return Err(wrong("a folder without DICOM images", expected));
+        }
+        _ => return Err(not_one(&all, options.series.as_deref())),
+    };
+    let left_out = image_count - series.files.len();
+    let files = series.files.into_iter();
+    let files = files.map(|(path, image)| Ok((path, image?)));
+    let files = files.collect::<Result<_, Fault>>()?;
+    Ok(Chosen { files, left_out })
+}
+
+/// Returns the fault of a folder in which not exactly one series has a number or identifier.
+#[cold]
+fn not_one(all: &[Series], wanted: Option<&str>) -> Fault {
+    let listed = all.iter().take(LISTED_MAX).map(Series::to_string);
+    let mut listed = listed.collect::<Vec<_>>().join(", ");
+    if all.len() > LISTED_MAX {
+        listed += &format!(" and {} more", all.len() - LISTED_MAX);
+    }
+    let found = match wanted {
+        None => format!("{} series: {listed}", all.len()),
+        Some(wanted) => {
+            let wanted = quoted(wanted.as_bytes());
+            format!(
+                "not exactly one series {wanted} among {}: {listed}",
+                all.len()
+            )
+        }
+    };
+    let expected = "one series; --series with its number or its UID (0020,000E) chooses it";
+    wrong(found, expected)
+}
+
+/// Finds all series in a folder, by their numbers. Files that are not DICOM images are ignored.
+fn find(folder: &Path, options: &LoadOptions) -> Result<Vec<Series>, Fault> {
+    let unreadable = |error| Fault::new(Place::Whole, FileProblem::Open(error));
+    let mut paths = Vec::new();
+    for entry in folder.read_dir().map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.is_file() {
+            paths.push(path);
+        }
+    }
+    // The order of a folder is arbitrary. Errors must not depend on it.
+    paths.sort();
+    let mut found: BTreeMap<String, Series> = BTreeMap::new();
+    for path in paths {
+        let Some(attributes) = attributes_of(&path, options)? else {
+            continue;
+        };
+        let values = &attributes.image;
+        let series = found
+            .entry(values.text(UID))
+            .or_insert_with(|| Series::of(values));
+        series.is_localizer &= is_localizer(values);
+        let image = Image::of(&attributes).map_err(|fault| fault.in_file(&path));
+        series.files.push((path, image));
+    }
+    let mut all: Vec<Series> = found.into_values().collect();
+    all.sort_by_key(|series| series.number.parse().unwrap_or(i64::MAX));
+    Ok(all)
+}
+
+/// Returns the attributes of a file, if it is a DICOM image.
+fn attributes_of(path: &Path, options: &LoadOptions) -> Result<Option<Attributes>, Fault> {
+    with_file(path, options.expanded_bytes_max, |source, _| {
+        let is_image =
+            source.ensure(MAGIC_AT + 4)? && source.buffered()[MAGIC_AT..].starts_with(b"DICM");
+        if !is_image {
+            return Ok(None);
+        }
+        with_attributes(source, |_, attributes| {
+            // A folder may contain an index (DICOMDIR) or reports, which have no pixels.
+            let has_size = attributes.image.number(ROWS).is_some();
+            Ok(has_size.then(|| attributes.clone()))
+        })
+    })
+}
+
+fn is_localizer(values: &Values) -> bool {
+    values
+        .text(IMAGE_TYPE)
+        .split('\\')
+        .any(|word| word.trim() == "LOCALIZER")
+}
+
+impl Series {
+    /// Returns the series of an image, without files.
+    fn of(values: &Values) -> Self {
+        Self {
+            number: values.text(NUMBER),
+            uid: values.text(UID),
+            description: values.text(DESCRIPTION),
+            is_localizer: true,
+            files: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The data of arrays: parts in binary or base64, text up to a tag, and compressed blocks.
+
+use std::io::{BufRead, BufReader, Read};
+
+use base64::engine::general_purpose::STANDARD;
+use base64::read::DecoderReader;
+use flate2::bufread::ZlibDecoder;
+
+use crate::file::{Rest, Source};
+
+/// Binary data in one or several parts. In base64, each part is encoded by itself.
+pub(super) trait Part {
+    /// Returns the next part, of at most `bytes` bytes.
+    fn part(&mut self, bytes: u64) -> impl Read + '_;
+}
+
+/// Data as they are.
+pub(super) struct Plain<R>(pub(super) R);
+
+impl<R: Read> Part for Plain<R> {
+    fn part(&mut self, bytes: u64) -> impl Read + '_ {
+        (&mut self.0).take(bytes)
+    }
+}
+
+/// Data in base64, without white space.
+pub(super) struct Base64<R>(pub(super) R);
+
+impl<R: Read> Part for Base64<R> {
+    fn part(&mut self, bytes: u64) -> impl Read + '_ {
+        // Three bytes take four characters. The decoder must not read more than its part.
+        let chars = bytes.div_ceil(3).saturating_mul(4);
+        DecoderReader::new((&mut self.0).take(chars), &STANDARD)
+    }
+}
+
+/// The text of an element, up to the next tag.
+pub(super) struct UntilTag<'s, 'a> {
+    rest: Rest<'s, 'a>,
+    /// True if white space is a part of the text.
+    has_space: bool,
+}
+
+impl<'s, 'a> UntilTag<'s, 'a> {
+    /// Returns numbers, which white space separates.
+    pub(super) fn numbers(source: &'s mut Source<'a>) -> Self {
+        let (rest, has_space) = (Rest(source), true);
+        Self { rest, has_space }
+    }
+
+    /// Returns base64.
+    pub(super) fn base64(source: &'s mut Source<'a>) -> Self {
+        let (rest, has_space) = (Rest(source), false);
+        Self { rest, has_space }
+    }
+}
+
+impl Read for UntilTag<'_, '_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            let available = self.rest.fill_buf()?;
+            let end = available.iter().position(|&byte| byte == b'<');
+            let text = &available[..end.unwrap_or(available.len())];
+            if text.is_empty() {
+                return Ok(0);
+            }
+            let used = text.len().min(buffer.len());
+            let mut count = 0;
+            for &byte in text[..used]
+                .iter()
+                .filter(|byte| self.has_space || !byte.is_ascii_whitespace())
+            {
+                buffer[count] = byte;
+                count += 1;
+            }
+            self.rest.consume(used);
+            if count > 0 || buffer.is_empty() {
+                return Ok(count);
+            }
+        }
+    }
+}
+
+/// Compressed blocks, one after the other.
+pub(super) struct Blocks<R> {
+    /// The decoder of the current block; none after the last one.
+    decoder: Option<ZlibDecoder<BufReader<R>>>,
+    left: u64,
+}
+
+impl<R: Read> Blocks<R> {
+    pub(super) fn new(data: R, count: u64) -> Self {
+        Self {
+            decoder: (count > 0).then(|| ZlibDecoder::new(BufReader::new(data))),
+            left: count,
+        }
+    }
+}
+
+impl<R: Read> Read for Blocks<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        while let Some(decoder) = &mut self.decoder {
+            let count = decoder.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
+                return Ok(count);
+            }
+            self.left -= 1;
+            let data = self.decoder.take().map(ZlibDecoder::into_inner);
+            self.decoder = data.filter(|_| self.left > 0).map(ZlibDecoder::new);
+        }
+        Ok(0)
+    }
+}
