@@ -221,6 +221,7 @@ fn values_without_a_picture_are_wrong_calls() {
         ("--threshold inf", "expected a finite number"),
         ("--study --size 8x8", "cannot be used with"),
         ("--study --clip 0,1,0,1,0,1", "cannot be used with"),
+        ("--study --spacing 1,1,2", "cannot be used with"),
     ] {
         let outcome = run(call("volume", &file, &format!("-o {picture} {rest}")));
         assert_eq!(outcome.code, Some(2), "{rest}");
@@ -649,4 +650,36 @@ fn the_array_of_a_file_with_several_is_reported() {
         rows.contains(&vec!["arrays left out", "\"speed\""]),
         "{text}"
     );
+}
+
+#[test]
+fn a_picture_takes_the_memory_of_the_volume_and_a_quarter() {
+    let folder = Folder::new("volume-memory");
+    // Spheres in a volume of 33 MB, and the same in one that takes no memory.
+    let [large, small] = [320_usize, 16].map(|edge| {
+        let voxel = |index: usize| {
+            let at = [index % edge, index / edge % edge, index / (edge * edge)];
+            let square: usize = at.iter().map(|&at| (at % 64).abs_diff(32).pow(2)).sum();
+            (255 - square.min(255)) as u8
+        };
+        let voxels: Vec<u8> = (0..edge.pow(3)).map(voxel).collect();
+        folder.file(&format!("spheres_{edge}x{edge}x{edge}_u8.raw"), voxels)
+    });
+    let picture = folder.path("a.png").display().to_string();
+    for (command, rest) in [
+        ("volume", ""),
+        ("volume", "--mip"),
+        ("isosurface", "--iso 100"),
+        ("isosurface", "--iso 100,200 --opacity 0.5,1 --shadows"),
+    ] {
+        let peak = |file: &Path| {
+            let rest = format!("{rest} --size 64x64 --json -o {picture}");
+            let value = json(&run_well(call(command, file, &rest)));
+            value["memory_peak_bytes"].as_u64().expect("a number")
+        };
+        let (volume, taken) = (320_u64.pow(3), peak(&large) - peak(&small));
+        // Besides the quarter, the memory of a process varies by some megabytes.
+        let most = volume + volume / 4 + (4 << 20);
+        assert!(taken <= most, "{command} {rest}: {taken} of {most}");
+    }
 }

@@ -68,7 +68,7 @@ pub(crate) struct VolumeCommandArguments {
     #[arg(long)]
     #[arg(conflicts_with_all = [
         "transfer", "preset", "threshold", "opacity", "mip", "step", "no_shading", "background",
-        "size", "samples", "eye", "look_at", "up", "fov", "orthographic", "clip"
+        "size", "samples", "eye", "look_at", "up", "fov", "orthographic", "clip", "spacing"
     ])]
     pub(super) study: bool,
     /// Trace rays only where the picture changes

@@ -58,7 +58,7 @@ pub(super) fn run(
             .map(|path| path.display().to_string())
             .collect();
         report
-            .field("prepare_s", prepare_time.as_secs_f64())
+            .quantity("prepared in", "prepare_s", &prepare_time)
             .field("steps", arguments.steps)
             .field("frames", frames.clone().collect::<Vec<_>>())
             .row("pictures", names.join(", "))
