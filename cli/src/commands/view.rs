@@ -39,6 +39,8 @@ Examples:
 The page shows the command for its picture. Only this machine can connect; for a view of another
 machine, forward the port: ssh -L 8080:127.0.0.1:8080 HOST.";
 
+pub(super) const QUIET: &str = "Print only the address and errors";
+
 const HELP: &str = "A volume, the folder of a DICOM series, or a mesh";
 
 /// `raddle view`.
@@ -78,10 +80,11 @@ pub(super) fn run(
     let scene = runtime.install(|| Scene::load(arguments.input.input()?, options.quiet))?;
     let server = server::Server::bind(arguments.port)?;
     let address = server.address();
-    // The address is needed while the command runs, so it is printed before the end.
+    // The address is needed while the command runs, so it is printed before the end. A view
+    // without it is of no use, so that `--quiet` does not leave it out.
     let mut report = Report::new();
     report
-        .text(format!("{address}\n"))
+        .requested(&format!("{address}\n"))
         .field("address", &address);
     report::finish(&report, "view", options)?;
     let wants_browser = !arguments.no_open && std::io::stdout().is_terminal();
