@@ -14,6 +14,8 @@ use crate::browser::Browser;
 use crate::common::{Folder, json, raddle, run, run_badly};
 use crate::volumes::ball;
 
+mod connection;
+
 /// The script that is true when a fine picture of the newest request is shown.
 const IS_FINE: &str =
     "picture.dataset.coarse === 'false' && Number(picture.dataset.id) === lastId && !waiting";
