@@ -3,6 +3,7 @@
 //! # Parts
 //! - [`scene`]: the content of the file, and one picture of it.
 //! - [`request`]: a picture that the page asks for, and the command line that makes the same one.
+//! - [`surfaces`]: the surfaces of equal value in a request.
 //! - [`session`]: the conversation with one page: the newest request wins, coarse pictures while
 //!   something moves, and a fine one at rest.
 //! - [`server`]: the connections, and the checks that each of them has to pass.
@@ -17,6 +18,7 @@ mod request;
 mod scene;
 mod server;
 mod session;
+mod surfaces;
 
 use std::io::IsTerminal;
 use std::sync::Arc;

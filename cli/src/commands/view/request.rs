@@ -3,6 +3,8 @@
 use glam::{DVec3, Vec3};
 use serde::Deserialize;
 
+use super::surfaces::{self, RequestedSurface};
+
 /// The maximum width and height of a picture for a page.
 const SIDE_MAX: u32 = 4096;
 
@@ -19,8 +21,8 @@ pub(super) struct Request {
     /// Width and height in pixels.
     pub(super) size: [u32; 2],
     pub(super) mode: Mode,
-    /// The value of the surface.
-    pub(super) iso: f64,
+    /// The surfaces of equal value.
+    pub(super) surfaces: Vec<RequestedSurface>,
     pub(super) shadows: bool,
     /// The name of a preset; none for the default transfer function.
     pub(super) preset: Option<String>,
@@ -52,7 +54,7 @@ pub(super) enum Want {
 pub(super) enum Mode {
     /// The triangles of a mesh.
     Mesh,
-    /// A surface of equal value.
+    /// Surfaces of equal value.
     Surface,
     /// Direct rendering by a transfer function.
     Direct,
@@ -69,7 +71,6 @@ impl Request {
         let request: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let numbers = [request.eye, request.at];
         let is_sound = numbers.as_flattened().iter().all(|it| it.is_finite())
-            && request.iso.is_finite()
             && request.threshold.is_finite()
             && (0.0..=1e6).contains(&request.opacity)
             && (1.0..=170.0).contains(&request.fov)
@@ -110,7 +111,8 @@ impl Request {
             Mode::Mesh => ("render", String::new()),
             Mode::Surface => {
                 let shadows = if self.shadows { " --shadows" } else { "" };
-                ("isosurface", format!(" --iso={}{shadows}", self.iso))
+                let surfaces = surfaces::options(&self.surfaces);
+                ("isosurface", surfaces + shadows)
             }
             Mode::Direct | Mode::Maximum => {
                 let preset = self.preset.as_ref();
@@ -158,9 +160,10 @@ pub(super) fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
 
-    const REQUEST: &str = r#"{"id":1,"want":"frame","moving":false,"size":[320,200],
-        "mode":"surface","iso":60.5,"shadows":true,"preset":null,"threshold":3,"opacity":1,
-        "eye":[1,2,3],"at":[0,0,0.5],"fov":45,"clip":[[0,1],[0,1],[0.25,1]]}"#;
+    const REQUEST: &str = r##"{"id":1,"want":"frame","moving":false,"size":[320,200],
+        "mode":"surface","surfaces":[{"iso":60.5,"colour":"#102030","opacity":0.5}],
+        "shadows":true,"preset":null,"threshold":3,"opacity":1,
+        "eye":[1,2,3],"at":[0,0,0.5],"fov":45,"clip":[[0,1],[0,1],[0.25,1]]}"##;
 
     #[test]
     fn a_request_becomes_a_command() {
@@ -169,8 +172,8 @@ mod tests {
         let clip = Some([DVec3::ZERO, DVec3::new(1.0, 2.0, 3.0)]);
         assert_eq!(
             request.command("'a b.raw' --raw-type u8", DVec3::X, clip),
-            "raddle isosurface 'a b.raw' --raw-type u8 --iso=60.5 --shadows --eye=2,2,3 \
-             --look-at=1,0,0.5 --fov 45 --clip=0,1,0,2,0,3 --samples 1 --size 320x200 -o view.png"
+            "raddle isosurface 'a b.raw' --raw-type u8 --iso=60.5 --colour '#102030' \
+             --opacity 0.5 --shadows --eye=2,2,3 --look-at=1,0,0.5 --fov 45 --clip=0,1,0,2,0,3 --samples 1 --size 320x200 -o view.png"
         );
         let direct = Request {
             mode: Mode::Maximum,

@@ -18,6 +18,7 @@ use raddle_graphics::volume::{Histogram, Macrocells, PRESETS, TransferFunction, 
 use serde_json::{Value, json};
 
 use super::request::{Mode, Request, quoted};
+use super::surfaces;
 use crate::arguments::{ContentInput, InputArguments, VolumeArguments};
 use crate::error::CliError;
 use crate::input::Input;
@@ -148,6 +149,7 @@ impl Scene {
                     "histogram": histogram.counts,
                     "threshold": histogram.threshold(),
                     "presets": presets,
+                    "colours": surfaces::default_colours(),
                 });
                 (camera, Vec3::Z, more)
             }
@@ -234,10 +236,10 @@ impl Scene {
                 Mode::Surface,
             ) => {
                 let options = IsosurfaceOptions {
+                    surfaces: surfaces::rendered(&request.surfaces),
                     has_shadows: request.shadows,
                     view,
                     frame,
-                    ..IsosurfaceOptions::new(request.iso)
                 };
                 let rendering = isosurface::render(volume, macrocells, &options, |_| proceeds());
                 rendering

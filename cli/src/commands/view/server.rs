@@ -36,6 +36,7 @@ const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = concat!(
     include_str!("page/page.js"),
     include_str!("page/camera.js"),
+    include_str!("page/surfaces.js"),
     include_str!("page/controls.js"),
     include_str!("page/input.js"),
     // Connects, when all else is defined.

@@ -21,11 +21,11 @@ function request(want, moving) {
     id: ++lastId, want, moving,
     size: [picture.width, picture.height],
     mode: mode(),
-    iso: Number($('iso-number').value),
+    surfaces: surfaceRequests(),
     shadows: $('shadows').checked,
     preset: $('preset').value || null,
-    threshold: Number($('threshold-number').value),
-    opacity: Math.fround(10 ** Number($('opacity').value)),
+    threshold: threshold ? threshold.value : 0,
+    opacity: opacity(),
     eye: camera.eye, at: camera.at, fov: camera.fov,
     clip: clip(),
   };
@@ -73,14 +73,7 @@ function begin(description) {
   document.title = `${scene.name} · Raddle`;
   $('name').textContent = scene.name;
   $('details').textContent = scene.details;
-  const isVolume = scene.content === 'volume';
-  document.querySelectorAll('.volume').forEach(part => { part.hidden = !isVolume; });
-  if (isVolume) {
-    couple('iso', scene.threshold);
-    couple('threshold', scene.threshold);
-    $('preset').replaceChildren(new Option('default', ''), ...scene.presets.map(it => new Option(`${it.name}: ${it.about}`, it.name)));
-    showMode();
-  }
+  showControls();
   reset();
 }
 
