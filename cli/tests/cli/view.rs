@@ -15,6 +15,7 @@ use crate::common::{Folder, json, raddle, run, run_badly};
 use crate::volumes::ball;
 
 mod connection;
+mod controls;
 mod surfaces;
 
 /// The script that is true when a fine picture of the newest request is shown.

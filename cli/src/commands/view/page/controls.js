@@ -49,6 +49,11 @@ function showControls() {
   const isVolume = scene.content === 'volume';
   document.querySelectorAll('.volume').forEach(part => { part.hidden = !isVolume; });
   if (!isVolume) return;
+  $('range').replaceChildren(...scene.range.map(value => {
+    const end = document.createElement('span');
+    end.textContent = rounded(value);
+    return end;
+  }));
   threshold = coupled($('threshold'), $('threshold-number'));
   const presets = scene.presets.map(it => new Option(`${it.name}: ${it.about}`, it.name));
   $('preset').replaceChildren(new Option('default', ''), ...presets);
@@ -147,7 +152,9 @@ $('histogram').onpointerdown = event => {
   $('histogram').setPointerCapture(event.pointerId);
   setFromHistogram(event);
 };
-$('histogram').onpointermove = event => { if (event.buttons !== 0) setFromHistogram(event); };
+$('histogram').onpointermove = event => {
+  if ($('histogram').hasPointerCapture(event.pointerId)) setFromHistogram(event);
+};
 $('histogram').onpointerup = $('histogram').onpointercancel = atRest;
 $('reset').onclick = reset;
 $('save').onclick = () => { send('png', false); };

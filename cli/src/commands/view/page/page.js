@@ -11,14 +11,13 @@ let shownId = 0;            // of the newest picture that is shown
 let fineId = 0;             // of the newest fine picture
 let frames = [];            // times of the last pictures, for the rate
 let command = '';
-let drag = null;
 let waiting = false;        // true between a change and the request for it
 let restTimer = 0;
 
 // The description of the picture that the controls ask for.
 function request(want, moving) {
   return {
-    id: ++lastId, want, moving,
+    want, moving,
     size: [picture.width, picture.height],
     mode: mode(),
     surfaces: surfaceRequests(),
@@ -32,10 +31,9 @@ function request(want, moving) {
 }
 
 function send(want, moving) {
-  if (!scene || link !== 'open') return 0;
-  const message = request(want, moving);
+  if (!scene || link !== 'open') return;
+  const message = { id: ++lastId, ...request(want, moving) };
   socket.send(JSON.stringify(message));
-  return message.id;
 }
 
 // Asks for a picture, at most once for each frame of the display.
