@@ -200,7 +200,8 @@ fn a_volume_is_dragged_and_its_picture_is_that_of_the_command() {
     browser.evaluate(&set("#surfaces .number", "155"));
     browser.until("request('frame', false).surfaces[0].iso === 155");
     browser.click("shadows");
-    browser.until("command.includes('--iso=155') && command.includes('--shadows')");
+    browser.evaluate(&set("#samples", "4"));
+    browser.until("/--iso=155 --shadows .* --samples 4 /.test(command)");
     compare(&mut browser, &folder);
     browser.evaluate("document.querySelector('input[value=direct]').click()");
     browser.evaluate(&set("#preset", "bone"));
@@ -388,8 +389,10 @@ fn bad_messages_are_answered_and_the_conversation_goes_on() {
         )
     );
     let request = serde_json::json!({
-        "id": 1, "want": "frame", "moving": false, "size": [64, 48], "mode": "surface",
-        "surfaces": [{ "iso": 155.0, "colour": "#ccc2b3", "opacity": 1.0 }], "shadows": false, "preset": null, "threshold": 100.0, "opacity": 1.0,
+        "id": 1, "want": "frame", "moving": false, "size": [64, 48],
+        "samples": 1, "mode": "surface",
+        "surfaces": [{ "iso": 155.0, "colour": "#ccc2b3", "opacity": 1.0 }],
+        "shadows": false, "preset": null, "threshold": 100.0, "opacity": 1.0,
         "eye": scene["eye"], "at": scene["at"], "fov": 45.0,
         "clip": [[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]],
     });
@@ -458,8 +461,10 @@ fn a_page_that_is_closed_during_its_picture_leaves_the_view_to_others() {
     let scene: Value = serde_json::from_str(scene.to_text().expect("text")).expect("JSON");
     let request = |size: u32| {
         serde_json::json!({
-            "id": 1, "want": "frame", "moving": false, "size": [size, size], "mode": "direct",
-            "surfaces": [{ "iso": 155.0, "colour": "#ccc2b3", "opacity": 1.0 }], "shadows": false, "preset": null, "threshold": 1.0, "opacity": 0.01,
+            "id": 1, "want": "frame", "moving": false, "size": [size, size],
+            "samples": 1, "mode": "direct",
+            "surfaces": [{ "iso": 155.0, "colour": "#ccc2b3", "opacity": 1.0 }],
+            "shadows": false, "preset": null, "threshold": 1.0, "opacity": 0.01,
             "eye": scene["eye"], "at": scene["at"], "fov": 20.0,
             "clip": [[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]],
         })

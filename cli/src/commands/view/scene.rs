@@ -208,8 +208,10 @@ impl Scene {
             min: (min - self.offset).as_vec3(),
             max: (max - self.offset).as_vec3(),
         });
+        let samples = if request.moving { 1 } else { request.samples };
         let frame = FrameOptions {
             size,
+            samples,
             clip,
             ..FrameOptions::default()
         };
@@ -217,7 +219,7 @@ impl Scene {
             (Shown::Mesh { mesh, tree, up }, Mode::Mesh) => {
                 let options = RenderOptions {
                     size,
-                    samples: 1,
+                    samples,
                     view: View {
                         up_default: *up,
                         ..view

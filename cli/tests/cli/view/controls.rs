@@ -25,6 +25,7 @@ fn reset_restores_camera_values_and_clip_planes() {
     browser.evaluate(&set("#opacity", "2"));
     browser.evaluate(&set("#preset", "bone"));
     browser.evaluate(&set("#clip-2-high", "0.25"));
+    browser.evaluate(&set("#samples", "16"));
     assert_ne!(browser.evaluate(REQUEST), before);
     browser.click("reset");
     assert_eq!(browser.evaluate(REQUEST), before);

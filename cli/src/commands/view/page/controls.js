@@ -71,6 +71,7 @@ function showMode() {
 function reset() {
   camera = { eye: [...scene.eye], at: [...scene.at], up: unit(scene.up), fov: scene.fov };
   for (const slider of document.querySelectorAll('#clip input')) slider.value = slider.defaultValue;
+  $('samples').value = 1;
   if (scene.content === 'volume') {
     resetSurfaces();
     threshold.set(scene.threshold);
@@ -145,7 +146,7 @@ for (const [axis, name] of ['x', 'y', 'z'].entries()) {
 for (const choice of document.querySelectorAll('input[name=mode]')) {
   choice.onchange = () => { showMode(); atRest(); };
 }
-$('shadows').onchange = $('preset').onchange = atRest;
+$('shadows').onchange = $('preset').onchange = $('samples').onchange = atRest;
 $('opacity').oninput = () => { showOpacity(); changed(); };
 $('opacity').onchange = atRest;
 $('histogram').onpointerdown = event => {

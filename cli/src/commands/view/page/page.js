@@ -19,6 +19,7 @@ function request(want, moving) {
   return {
     want, moving,
     size: [picture.width, picture.height],
+    samples: Number($('samples').value),
     mode: mode(),
     surfaces: surfaceRequests(),
     shadows: $('shadows').checked,
