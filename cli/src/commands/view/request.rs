@@ -179,7 +179,8 @@ mod tests {
         assert_eq!(
             request.command("'a b.raw' --raw-type u8", DVec3::X, clip),
             "raddle isosurface 'a b.raw' --raw-type u8 --iso=60.5 --colour '#102030' \
-             --opacity 0.5 --shadows --eye=2,2,3 --look-at=1,0,0.5 --fov 45 --clip=0,1,0,2,0,3 --samples 4 --size 320x200 -o view.png"
+             --opacity 0.5 --shadows --eye=2,2,3 --look-at=1,0,0.5 --fov 45 --clip=0,1,0,2,0,3 \
+             --samples 4 --size 320x200 -o view.png"
         );
         let direct = Request {
             mode: Mode::Maximum,
