@@ -138,6 +138,8 @@ pub(crate) enum Unit {
         /// The elapsed time of a repetition.
         of: Duration,
     },
+    /// Repetitions per second: more is better.
+    PerSecond,
     /// Millions of events per second: more is better.
     MillionsPerSecond {
         /// The name of the unit.
@@ -154,6 +156,7 @@ impl Unit {
             Self::Microseconds => "us",
             Self::Nanoseconds => "ns",
             Self::Percent { .. } => "%",
+            Self::PerSecond => "1/s",
             Self::MillionsPerSecond { name, .. } => name,
         }
     }
@@ -165,6 +168,7 @@ impl Unit {
             Self::Microseconds => seconds * 1e6,
             Self::Nanoseconds => seconds * 1e9,
             Self::Percent { of } => seconds / of.as_secs_f64() * 1e2,
+            Self::PerSecond => 1.0 / seconds,
             Self::MillionsPerSecond { events, .. } => events as f64 / seconds / 1e6,
         }
     }

@@ -131,6 +131,15 @@ pub(crate) fn cpu_time_of_children() -> Duration {
     })
 }
 
+/// Returns the CPU time of a process and of its children that have ended, or `None` if the process
+/// has ended. The kernel counts in steps of 10 ms.
+pub(crate) fn cpu_time(process: u32) -> Option<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    Some(Duration::from_secs_f64(
+        process_ticks(&stat) as f64 / TICKS_PER_SECOND,
+    ))
+}
+
 /// Returns the number of threads of a process, or `None` if it has ended.
 pub(crate) fn thread_count(process: u32) -> Option<usize> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;

@@ -34,8 +34,8 @@ use crate::output::Output;
 use crate::record::{Environment, Record, table_head, table_row};
 use crate::suites::{
     Measurement, build, drop_in, forks, idle, kdtree, lk23, locations, locks, loops, matmul,
-    memory, messages, model, multicore, nodes, place, pools as task_pools, rays, sort, volumes,
-    waits, wake,
+    memory, messages, model, multicore, nodes, place, pools as task_pools, rays, sort, view,
+    volumes, waits, wake,
 };
 
 /// Measures Raddle and its peers in alternation, and prints medians and ratios.
@@ -134,6 +134,10 @@ enum Suite {
     /// pools-adaptive: their 35,344 tiles on every pool, and by SPLASH's own scheme; direct
     /// rendering and surfaces of five volumes on one thread, against VTK, OpenVDB and Embree.
     Volumes,
+    /// first-picture: the time from the start of `raddle view` to its first picture; drag-surface,
+    /// drag-direct, drag-maximum: pictures per second during a drag; two-surface, two-direct,
+    /// two-maximum: the same for each of two pages; rest: CPU time of a view that is left alone.
+    View,
     /// kd-trees and pictures of real meshes, parallel against sequential.
     Build,
     /// sort2e7: quicksort of 2·10^7 numbers against plain code, rayon, chili, oneTBB and OpenMP.
@@ -202,6 +206,7 @@ impl Suite {
             Self::Loops => &loops::CASES,
             Self::Rays => &rays::CASES,
             Self::Volumes => &volumes::CASES,
+            Self::View => &view::CASES,
             Self::Build => &build::CASES,
             Self::Sort => &sort::CASES,
             Self::Idle => &idle::CASES,
@@ -240,10 +245,11 @@ impl Suite {
 
     /// Checks the input files before anything is measured.
     ///
-    /// Only `kdtree` needs this. The other suites find a missing file at once.
+    /// The other suites find a missing file at once.
     fn check(self, measurement: &Measurement<'_>) -> Result<(), BenchError> {
         match self {
             Self::Kdtree => kdtree::check(measurement),
+            Self::View => view::check(),
             _ => Ok(()),
         }
     }
@@ -254,6 +260,7 @@ impl Suite {
             Self::Loops => loops::run(measurement),
             Self::Rays => rays::run(measurement),
             Self::Volumes => volumes::run(measurement),
+            Self::View => view::run(measurement),
             Self::Build => build::run(measurement),
             Self::Sort => sort::run(measurement),
             Self::Idle => idle::run(measurement),
@@ -343,6 +350,7 @@ impl Suite {
                 let below = powers.take_while(|&workers| workers < all);
                 below.chain([all]).collect()
             }
+            Self::View => vec![all],
             _ if all == 1 => vec![1],
             _ => vec![1, all],
         }

@@ -77,4 +77,31 @@ fn missing_data_is_an_error_before_anything_runs() {
         let line = error_of(&["kdtree", "--case", case]);
         assert!(line.contains("set RADDLE_DATA"), "{line}");
     }
+    let line = error_of(&["view", "--case", "rest"]);
+    assert!(line.contains("set RADDLE_DATA"), "{line}");
+}
+
+#[test]
+fn the_suite_view_needs_the_program_beside_it() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("without-raddle");
+    let volumes = folder.join("volume");
+    std::fs::create_dir_all(&volumes).expect("a new folder");
+    let volume = volumes.join("heptane_302x302x302_u8.raw.zst");
+    std::fs::write(volume, "").expect("a new file");
+    let program = folder.join("raddle-bench");
+    // A program of an earlier run.
+    let _missing = std::fs::remove_file(&program);
+    std::fs::hard_link(env!("CARGO_BIN_EXE_raddle-bench"), &program).expect("the same disk");
+    let output = Command::new(&program)
+        .arg("view")
+        .env("RADDLE_DATA", &folder)
+        .output()
+        .expect("the program starts");
+    assert_eq!(
+        (output.status.code(), &output.stdout[..]),
+        (Some(1), &b""[..])
+    );
+    let line = single_line_of(&output);
+    assert!(line.contains("raddle: not found; build it"), "{line}");
+    std::fs::remove_dir_all(&folder).expect("the folder still exists");
 }

@@ -85,7 +85,7 @@ pub(crate) enum Command {
     #[command(after_help = isosurface::EXAMPLES)]
     Isosurface(Running<IsosurfaceArguments, TaskOptions>),
     /// Show a volume or a mesh in a browser, where it can be turned and changed
-    #[command(after_help = view::EXAMPLES)]
+    #[command(after_help = view::EXAMPLES, mut_arg("quiet", |quiet| quiet.help(view::QUIET)))]
     View(Running<ViewCommandArguments, TaskOptions>),
     /// Describe a mesh, a volume or a matrix: format, size, range and histogram
     #[command(after_help = info::EXAMPLES)]

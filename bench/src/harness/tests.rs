@@ -98,6 +98,7 @@ fn a_figure_is_per_repetition_and_a_rate_counts_events() {
     let time = Duration::from_millis(10);
     assert!((Unit::Milliseconds.figure(time, 2) - 5.0).abs() < 1e-9);
     assert!((Unit::Microseconds.figure(time, 2) - 5_000.0).abs() < 1e-6);
+    assert!((Unit::PerSecond.figure(time, 2) - 200.0).abs() < 1e-9);
     let rays = Unit::MillionsPerSecond {
         name: "Mrays/s",
         events: 1_000_000,

@@ -3,6 +3,7 @@
 //! # Parts
 //! - [`scene`]: the content of the file, and one picture of it.
 //! - [`request`]: a picture that the page asks for, and the command line that makes the same one.
+//! - [`surfaces`]: the surfaces of equal value in a request.
 //! - [`session`]: the conversation with one page: the newest request wins, coarse pictures while
 //!   something moves, and a fine one at rest.
 //! - [`server`]: the connections, and the checks that each of them has to pass.
@@ -17,6 +18,7 @@ mod request;
 mod scene;
 mod server;
 mod session;
+mod surfaces;
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -38,6 +40,8 @@ Examples:
 
 The page shows the command for its picture. Only this machine can connect; for a view of another
 machine, forward the port: ssh -L 8080:127.0.0.1:8080 HOST.";
+
+pub(super) const QUIET: &str = "Print only the address and errors";
 
 const HELP: &str = "A volume, the folder of a DICOM series, or a mesh";
 
@@ -78,10 +82,11 @@ pub(super) fn run(
     let scene = runtime.install(|| Scene::load(arguments.input.input()?, options.quiet))?;
     let server = server::Server::bind(arguments.port)?;
     let address = server.address();
-    // The address is needed while the command runs, so it is printed before the end.
+    // The address is needed while the command runs, so it is printed before the end. A view
+    // without it is of no use, so that `--quiet` does not leave it out.
     let mut report = Report::new();
     report
-        .text(format!("{address}\n"))
+        .requested(&format!("{address}\n"))
         .field("address", &address);
     report::finish(&report, "view", options)?;
     let wants_browser = !arguments.no_open && std::io::stdout().is_terminal();

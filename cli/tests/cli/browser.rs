@@ -150,6 +150,36 @@ impl Browser {
         self.call("Input.dispatchMouseEvent", parameters);
     }
 
+    /// Moves fingers from some places to others, in several steps.
+    pub(crate) fn touch(&mut self, from: &[[f64; 2]], to: &[[f64; 2]]) {
+        self.fingers("touchStart", from);
+        for step in 1..=4 {
+            let share = f64::from(step) / 4.0;
+            let between = |(from, to): (&[f64; 2], &[f64; 2])| {
+                [0, 1].map(|axis: usize| from[axis] + share * (to[axis] - from[axis]))
+            };
+            let places: Vec<_> = from.iter().zip(to).map(between).collect();
+            self.fingers("touchMove", &places);
+        }
+        self.fingers("touchEnd", &[]);
+    }
+
+    fn fingers(&mut self, kind: &str, places: &[[f64; 2]]) {
+        let points = places.iter().map(|[x, y]| json!({ "x": x, "y": y }));
+        let points: Vec<_> = points.collect();
+        let parameters = json!({ "type": kind, "touchPoints": points });
+        self.call("Input.dispatchTouchEvent", parameters);
+    }
+
+    /// Presses and releases a key, with or without shift.
+    pub(crate) fn key(&mut self, name: &str, has_shift: bool) {
+        for kind in ["keyDown", "keyUp"] {
+            let modifiers = if has_shift { 8 } else { 0 };
+            let parameters = json!({ "type": kind, "key": name, "modifiers": modifiers });
+            self.call("Input.dispatchKeyEvent", parameters);
+        }
+    }
+
     /// Clicks on the element with an identifier.
     pub(crate) fn click(&mut self, id: &str) {
         let script = format!(

@@ -14,12 +14,24 @@ use crate::browser::Browser;
 use crate::common::{Folder, json, raddle, run, run_badly};
 use crate::volumes::ball;
 
+mod connection;
+mod controls;
+mod surfaces;
+
 /// The script that is true when a fine picture of the newest request is shown.
 const IS_FINE: &str =
     "picture.dataset.coarse === 'false' && Number(picture.dataset.id) === lastId && !waiting";
 /// The script that saves the picture, and returns the bytes of its file.
 const SAVED: &str = "new Promise(resolve => { save = (_, bytes) => resolve([...bytes]); \
     document.getElementById('save').click(); })";
+
+/// Returns a script that sets a control, as the user does.
+fn set(selector: &str, value: &str) -> String {
+    format!(
+        "(() => {{ const it = document.querySelector('{selector}'); it.value = '{value}'; \
+         it.dispatchEvent(new Event('input')); it.dispatchEvent(new Event('change')); }})()"
+    )
+}
 
 /// A view that is ended with the test.
 struct View {
@@ -185,21 +197,16 @@ fn a_volume_is_dragged_and_its_picture_is_that_of_the_command() {
         "coarse pictures and a fine one"
     );
     // Another surface has another picture, and so have a preset and a clip plane.
-    let set = |id: &str, value: &str| {
-        format!(
-            "(() => {{ const it = document.getElementById('{id}'); it.value = '{value}'; \
-             it.dispatchEvent(new Event('input')); it.dispatchEvent(new Event('change')); }})()"
-        )
-    };
-    browser.evaluate(&set("iso-number", "155"));
-    browser.until("request('frame', false).iso === 155");
+    browser.evaluate(&set("#surfaces .number", "155"));
+    browser.until("request('frame', false).surfaces[0].iso === 155");
     browser.click("shadows");
-    browser.until("command.includes('--iso=155') && command.includes('--shadows')");
+    browser.evaluate(&set("#samples", "4"));
+    browser.until("/--iso=155 --shadows .* --samples 4 /.test(command)");
     compare(&mut browser, &folder);
     browser.evaluate("document.querySelector('input[value=direct]').click()");
-    browser.evaluate(&set("preset", "bone"));
-    browser.evaluate(&set("threshold-number", "77.5"));
-    browser.evaluate(&set("clip-1-low", "0.5"));
+    browser.evaluate(&set("#preset", "bone"));
+    browser.evaluate(&set("#threshold-number", "77.5"));
+    browser.evaluate(&set("#clip-1-low", "0.5"));
     browser.until("command.includes('--preset bone --threshold=77.5') && /--clip/.test(command)");
     compare(&mut browser, &folder);
 }
@@ -382,8 +389,10 @@ fn bad_messages_are_answered_and_the_conversation_goes_on() {
         )
     );
     let request = serde_json::json!({
-        "id": 1, "want": "frame", "moving": false, "size": [64, 48], "mode": "surface",
-        "iso": 155.0, "shadows": false, "preset": null, "threshold": 100.0, "opacity": 1.0,
+        "id": 1, "want": "frame", "moving": false, "size": [64, 48],
+        "samples": 1, "mode": "surface",
+        "surfaces": [{ "iso": 155.0, "colour": "#ccc2b3", "opacity": 1.0 }],
+        "shadows": false, "preset": null, "threshold": 100.0, "opacity": 1.0,
         "eye": scene["eye"], "at": scene["at"], "fov": 45.0,
         "clip": [[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]],
     });
@@ -452,8 +461,10 @@ fn a_page_that_is_closed_during_its_picture_leaves_the_view_to_others() {
     let scene: Value = serde_json::from_str(scene.to_text().expect("text")).expect("JSON");
     let request = |size: u32| {
         serde_json::json!({
-            "id": 1, "want": "frame", "moving": false, "size": [size, size], "mode": "direct",
-            "iso": 155.0, "shadows": false, "preset": null, "threshold": 1.0, "opacity": 0.01,
+            "id": 1, "want": "frame", "moving": false, "size": [size, size],
+            "samples": 1, "mode": "direct",
+            "surfaces": [{ "iso": 155.0, "colour": "#ccc2b3", "opacity": 1.0 }],
+            "shadows": false, "preset": null, "threshold": 1.0, "opacity": 0.01,
             "eye": scene["eye"], "at": scene["at"], "fov": 20.0,
             "clip": [[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]],
         })

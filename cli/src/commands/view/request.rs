@@ -3,8 +3,12 @@
 use glam::{DVec3, Vec3};
 use serde::Deserialize;
 
+use super::surfaces::{self, RequestedSurface};
+
 /// The maximum width and height of a picture for a page.
 const SIDE_MAX: u32 = 4096;
+/// The maximum number of samples per pixel.
+const SAMPLES_MAX: u32 = 64;
 
 /// A message of a page.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -18,9 +22,11 @@ pub(super) struct Request {
     pub(super) moving: bool,
     /// Width and height in pixels.
     pub(super) size: [u32; 2],
+    /// The number of samples per pixel of a picture at rest.
+    pub(super) samples: u32,
     pub(super) mode: Mode,
-    /// The value of the surface.
-    pub(super) iso: f64,
+    /// The surfaces of equal value.
+    pub(super) surfaces: Vec<RequestedSurface>,
     pub(super) shadows: bool,
     /// The name of a preset; none for the default transfer function.
     pub(super) preset: Option<String>,
@@ -52,7 +58,7 @@ pub(super) enum Want {
 pub(super) enum Mode {
     /// The triangles of a mesh.
     Mesh,
-    /// A surface of equal value.
+    /// Surfaces of equal value.
     Surface,
     /// Direct rendering by a transfer function.
     Direct,
@@ -69,10 +75,10 @@ impl Request {
         let request: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let numbers = [request.eye, request.at];
         let is_sound = numbers.as_flattened().iter().all(|it| it.is_finite())
-            && request.iso.is_finite()
             && request.threshold.is_finite()
             && (0.0..=1e6).contains(&request.opacity)
             && (1.0..=170.0).contains(&request.fov)
+            && (1..=SAMPLES_MAX).contains(&request.samples)
             && request
                 .size
                 .iter()
@@ -110,7 +116,8 @@ impl Request {
             Mode::Mesh => ("render", String::new()),
             Mode::Surface => {
                 let shadows = if self.shadows { " --shadows" } else { "" };
-                ("isosurface", format!(" --iso={}{shadows}", self.iso))
+                let surfaces = surfaces::options(&self.surfaces);
+                ("isosurface", surfaces + shadows)
             }
             Mode::Direct | Mode::Maximum => {
                 let preset = self.preset.as_ref();
@@ -140,7 +147,8 @@ impl Request {
             options += &format!(" --clip={}", numbers.join(","));
         }
         let [width, height] = self.size;
-        format!("raddle {name} {input}{options} --samples 1 --size {width}x{height} -o view.png")
+        options += &format!(" --samples {} --size {width}x{height}", self.samples);
+        format!("raddle {name} {input}{options} -o view.png")
     }
 }
 
@@ -158,9 +166,10 @@ pub(super) fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
 
-    const REQUEST: &str = r#"{"id":1,"want":"frame","moving":false,"size":[320,200],
-        "mode":"surface","iso":60.5,"shadows":true,"preset":null,"threshold":3,"opacity":1,
-        "eye":[1,2,3],"at":[0,0,0.5],"fov":45,"clip":[[0,1],[0,1],[0.25,1]]}"#;
+    const REQUEST: &str = r##"{"id":1,"want":"frame","moving":false,"size":[320,200],
+        "samples":4,"mode":"surface","surfaces":[{"iso":60.5,"colour":"#102030","opacity":0.5}],
+        "shadows":true,"preset":null,"threshold":3,"opacity":1,
+        "eye":[1,2,3],"at":[0,0,0.5],"fov":45,"clip":[[0,1],[0,1],[0.25,1]]}"##;
 
     #[test]
     fn a_request_becomes_a_command() {
@@ -169,8 +178,9 @@ mod tests {
         let clip = Some([DVec3::ZERO, DVec3::new(1.0, 2.0, 3.0)]);
         assert_eq!(
             request.command("'a b.raw' --raw-type u8", DVec3::X, clip),
-            "raddle isosurface 'a b.raw' --raw-type u8 --iso=60.5 --shadows --eye=2,2,3 \
-             --look-at=1,0,0.5 --fov 45 --clip=0,1,0,2,0,3 --samples 1 --size 320x200 -o view.png"
+            "raddle isosurface 'a b.raw' --raw-type u8 --iso=60.5 --colour '#102030' \
+             --opacity 0.5 --shadows --eye=2,2,3 --look-at=1,0,0.5 --fov 45 --clip=0,1,0,2,0,3 \
+             --samples 4 --size 320x200 -o view.png"
         );
         let direct = Request {
             mode: Mode::Maximum,
@@ -180,7 +190,7 @@ mod tests {
         assert_eq!(
             direct.command("a.nrrd", DVec3::ZERO, None),
             "raddle volume a.nrrd --preset bone --threshold=3 --opacity 1 --mip --eye=1,2,3 \
-             --look-at=0,0,0.5 --fov 45 --samples 1 --size 320x200 -o view.png"
+             --look-at=0,0,0.5 --fov 45 --samples 4 --size 320x200 -o view.png"
         );
     }
 
@@ -190,6 +200,8 @@ mod tests {
             ("[320,200]", "[320,0]"),
             ("[320,200]", "[320,99999]"),
             ("\"fov\":45", "\"fov\":0"),
+            ("\"samples\":4", "\"samples\":0"),
+            ("\"samples\":4", "\"samples\":1000"),
             ("[0.25,1]", "[1,0.25]"),
             ("60.5", "1e999"),
             ("\"surface\"", "\"other\""),

@@ -18,6 +18,7 @@ use raddle_graphics::volume::{Histogram, Macrocells, PRESETS, TransferFunction, 
 use serde_json::{Value, json};
 
 use super::request::{Mode, Request, quoted};
+use super::surfaces;
 use crate::arguments::{ContentInput, InputArguments, VolumeArguments};
 use crate::error::CliError;
 use crate::input::Input;
@@ -144,6 +145,7 @@ impl Scene {
                     "histogram": histogram.counts,
                     "threshold": histogram.threshold(),
                     "presets": presets,
+                    "colours": surfaces::default_colours(),
                 });
                 (camera, Vec3::Z, more)
             }
@@ -208,8 +210,10 @@ impl Scene {
             min: (min - self.offset).as_vec3(),
             max: (max - self.offset).as_vec3(),
         });
+        let samples = if request.moving { 1 } else { request.samples };
         let frame = FrameOptions {
             size,
+            samples,
             clip,
             ..FrameOptions::default()
         };
@@ -225,7 +229,7 @@ impl Scene {
             ) => {
                 let options = RenderOptions {
                     size,
-                    samples: 1,
+                    samples,
                     view: View {
                         up_default: *up,
                         setting: *setting,
@@ -246,10 +250,10 @@ impl Scene {
                 Mode::Surface,
             ) => {
                 let options = IsosurfaceOptions {
+                    surfaces: surfaces::rendered(&request.surfaces),
                     has_shadows: request.shadows,
                     view,
                     frame,
-                    ..IsosurfaceOptions::new(request.iso)
                 };
                 let rendering = isosurface::render(volume, macrocells, &options, |_| proceeds());
                 rendering

@@ -33,7 +33,15 @@ const MESSAGE_BYTES_MAX: usize = 1 << 16;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
-const SCRIPT: &str = include_str!("page/page.js");
+const SCRIPT: &str = concat!(
+    include_str!("page/page.js"),
+    include_str!("page/camera.js"),
+    include_str!("page/surfaces.js"),
+    include_str!("page/controls.js"),
+    include_str!("page/input.js"),
+    // Connects, when all else is defined.
+    include_str!("page/connection.js"),
+);
 
 /// A server that has a port.
 pub(super) struct Server {
@@ -172,7 +180,7 @@ async fn page(
     let port = shared.port;
     let policy = format!(
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
-         img-src blob: data:; connect-src ws://127.0.0.1:{port} ws://localhost:{port}; \
+         img-src blob: data:; connect-src 'self' ws://127.0.0.1:{port} ws://localhost:{port}; \
          frame-ancestors 'none'"
     );
     let headers: [(HeaderName, &str); 4] = [
