@@ -24,7 +24,7 @@ use raddle_sync::prim::{AtomicBool, Relaxed};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use super::request::{Request, Want};
+use super::request::{Mode, Request, Want};
 use super::scene::Scene;
 
 /// The time for a coarse picture, which allows more than 15 of them per second with encoding and
@@ -52,8 +52,8 @@ pub(super) struct Session {
     job: Option<Job>,
     /// The last request of a coarse picture, which has not been refined.
     coarse: Option<Request>,
-    /// The time for a pixel of a full picture, estimated.
-    pixel_time: Option<f64>,
+    /// The time for a pixel of a coarse picture in a mode, estimated in seconds.
+    pixel_time: Option<(Mode, f64)>,
 }
 
 /// A picture in progress.
@@ -198,15 +198,21 @@ impl Session {
         if !request.moving {
             return (width, height);
         }
-        let full = self.pixel_time.unwrap_or(0.0) * f64::from(width) * f64::from(height);
-        let share = match self.pixel_time {
+        let pixels = f64::from(width) * f64::from(height);
+        let share = match self.pixel_time_of(request.mode) {
             None => 0.5,
-            Some(_) => (COARSE.as_secs_f64() / full.max(1e-9))
+            Some(time) => (COARSE.as_secs_f64() / (time * pixels).max(1e-9))
                 .sqrt()
                 .clamp(SHARE_MIN, 1.0),
         };
         let side = |side: u32| ((f64::from(side) * share).round() as u32).max(1);
         (side(width), side(height))
+    }
+
+    /// Returns the estimated time for a pixel, which another mode does not have.
+    fn pixel_time_of(&self, mode: Mode) -> Option<f64> {
+        let known = self.pixel_time.filter(|(known, _)| *known == mode);
+        known.map(|(_, time)| time)
     }
 
     /// Accepts a finished picture, and returns the answer to the page; `None` if it was given up.
@@ -224,7 +230,9 @@ impl Session {
         let is_coarse = job.request.moving;
         if is_coarse {
             let time = made.time.as_secs_f64() / pixels;
-            self.pixel_time = Some(self.pixel_time.map_or(time, |old| 0.5 * (old + time)));
+            let mode = job.request.mode;
+            let known = self.pixel_time_of(mode);
+            self.pixel_time = Some((mode, known.map_or(time, |old| 0.5 * (old + time))));
         }
         let header = json!({
             "kind": match job.request.want { Want::Frame => "frame", Want::Png => "png" },
