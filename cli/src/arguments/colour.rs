@@ -5,12 +5,14 @@ use std::str::FromStr;
 
 use glam::Vec3;
 use raddle_graphics::picture;
+use serde::Deserialize;
 
 /// The colours with a name.
 const NAMED: [(&str, [u8; 3]); 3] = [("black", [0; 3]), ("white", [255; 3]), ("grey", [124; 3])];
 
 /// A colour: red, green and blue in sRGB.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub(crate) struct Colour([u8; 3]);
 
 /// The colour behind a scene.
@@ -23,6 +25,12 @@ pub(crate) enum Background {
 }
 
 impl Colour {
+    /// Returns the nearest colour to one in linear light.
+    pub(crate) fn nearest(linear: Vec3) -> Self {
+        let channel = |linear: f32| (picture::srgb(linear) * 255.0).round() as u8;
+        Self(linear.to_array().map(channel))
+    }
+
     /// Returns the colour in linear light.
     pub(crate) fn linear(self) -> Vec3 {
         Vec3::from_array(
@@ -49,6 +57,14 @@ impl FromStr for Colour {
 
     fn from_str(text: &str) -> Result<Self, String> {
         Self::parse(text).ok_or_else(|| "expected #rrggbb, black, white or grey".to_owned())
+    }
+}
+
+impl TryFrom<String> for Colour {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
     }
 }
 
@@ -81,6 +97,10 @@ mod tests {
         assert_eq!("white".parse::<Colour>().map(Colour::linear), Ok(Vec3::ONE));
         assert_eq!("backdrop".parse(), Ok(Background::Backdrop));
         assert_eq!(Colour([255, 128, 0]).to_string(), "#ff8000");
+        for channel in 0..=255 {
+            let colour = Colour([channel; 3]);
+            assert_eq!(Colour::nearest(colour.linear()), colour);
+        }
         for text in ["", "#", "ff8000", "#ff800", "#ff80000", "#+f8000", "mauve"] {
             assert!(text.parse::<Colour>().is_err(), "{text}");
             assert!(text.parse::<Background>().is_err(), "{text}");

@@ -520,6 +520,7 @@ fn empty_results_are_not_silent() {
     let mesh = folder.path("a.ply");
     let rest = format!("--iso 250 --extract {}", mesh.display());
     let error = run_badly(call("isosurface", &file, &rest));
+    let among = "no isovalue is among the values, 0 to 237; see --iso and --clip";
     assert!(error.contains(among), "{error}");
     assert!(!mesh.exists());
 }
@@ -655,8 +656,8 @@ fn the_array_of_a_file_with_several_is_reported() {
 #[test]
 fn a_picture_takes_the_memory_of_the_volume_and_a_quarter() {
     let folder = Folder::new("volume-memory");
-    // Spheres in a volume of 33 MB, and the same in one that takes no memory.
-    let [large, small] = [320_usize, 16].map(|edge| {
+    // Spheres in a volume of 33 MB, and the same in one that takes little memory.
+    let [large, small] = [320_usize, 64].map(|edge| {
         let voxel = |index: usize| {
             let at = [index % edge, index / edge % edge, index / (edge * edge)];
             let square: usize = at.iter().map(|&at| (at % 64).abs_diff(32).pow(2)).sum();

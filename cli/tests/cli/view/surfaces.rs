@@ -29,6 +29,7 @@ fn several_surfaces_have_the_picture_of_their_command() {
     browser.evaluate("$('add').click()");
     browser.until("surfaces[2].colour.value === scene.colours[0]");
     browser.until("/ --colour '#[0-9a-f]{6},#[0-9a-f]{6},#[0-9a-f]{6}' --eye/.test(command)");
+    compare(&mut browser, &folder);
     // The last surface stays.
     browser.evaluate("for (const it of document.querySelectorAll('.remove')) it.click()");
     browser.until("surfaces.length === 1 && document.querySelector('.remove').disabled");
