@@ -20,7 +20,7 @@ pub(crate) struct Colour([u8; 3]);
 pub(crate) enum Background {
     /// Bright in the middle, and darker towards the corners.
     Backdrop,
-    /// The same everywhere.
+    /// One colour everywhere.
     Colour(Colour),
 }
 

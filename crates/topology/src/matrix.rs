@@ -9,13 +9,14 @@
 //! section 4.1.
 
 mod csv;
+mod format;
 mod market;
 mod read;
 mod scotch;
 mod text;
 mod write;
 
-pub use self::read::MatrixFormat;
+pub use self::format::MatrixFormat;
 
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};

@@ -96,10 +96,9 @@ impl Mesh {
         for &vertex in self.triangles.iter().flatten() {
             places[vertex as usize] = 0;
         }
-        let mut count = 0;
-        for place in places.iter_mut().filter(|place| **place != UNUSED) {
-            *place = count;
-            count += 1;
+        let used = places.iter_mut().filter(|place| **place != UNUSED);
+        for (place, index) in used.zip(0..) {
+            *place = index;
         }
         let is_used = |index: usize| places[index] != UNUSED;
         retain_by_index(&mut self.positions, is_used);

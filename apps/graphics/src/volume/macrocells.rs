@@ -108,8 +108,8 @@ impl Macrocells {
         &self.levels
     }
 
-    /// Returns a value that no voxel of a macrocell of the lowest level exceeds. For integers, it is
-    /// the largest voxel.
+    /// Returns a value that no voxel of a macrocell of the lowest level exceeds. For integers, it
+    /// is the largest voxel.
     #[inline]
     pub(crate) fn highest(&self, [x, y, z]: [usize; 3]) -> f64 {
         let Blocks { size, ranges } = &self.levels[0];

@@ -8,8 +8,8 @@
 //! The pictures are those of the original up to rounding, since rays here have double precision.
 //! They do not depend on the workers, to the last bit.
 //!
-//! With adaptive sampling, tiles share the pixels at their corners and are traced before any of them
-//! is interpolated. So the tiles are not those of [`crate::render`], which are independent.
+//! With adaptive sampling, tiles share the pixels at their corners and are traced before any of
+//! them is interpolated. So the tiles are not those of [`crate::render`], which are independent.
 //!
 //! # Memory
 //! The tables take 4 bytes for each voxel, besides the voxels; those of the original take 3.

@@ -18,11 +18,11 @@
 //! | numbers in a row of CSV | `FIELDS_MAX` | before the row is stored |
 //! | parties | [`order_max`] | before rows are allocated |
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use super::format::MatrixFormat;
 use super::text::{Problem, Word, lines};
 use super::{Matrix, csv, market, scotch};
 use crate::error::MatrixError;
@@ -36,28 +36,6 @@ const LINE_BYTES_MAX: usize = 32 << 20;
 
 /// The number of bytes of an uncompressed file that are read before they are checked.
 const PIECE_BYTES: u64 = 256 << 10;
-
-/// The format of the text of a matrix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MatrixFormat {
-    /// Numbers or names between separators.
-    Csv,
-    /// Matrix Market.
-    Market,
-    /// A graph of Scotch.
-    Scotch,
-}
-
-impl fmt::Display for MatrixFormat {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Csv => "CSV",
-            Self::Market => "Matrix Market",
-            Self::Scotch => "Scotch graph",
-        })
-    }
-}
 
 impl Matrix {
     /// Reads a matrix from a file: CSV, Matrix Market or a Scotch graph, each optionally compressed

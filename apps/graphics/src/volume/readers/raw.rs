@@ -30,7 +30,7 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
         Some(size) => size,
         None => {
             let found = "voxels without a size";
-            let expected = "a name with the size, such as head_256x256x113_u8.raw, or the size itself (--raw-size)";
+            let expected = "a name with the size, such as head_256x256x113_u8.raw, or --raw-size";
             return Err(Fault::syntax(Place::Whole, found, expected));
         }
     };
@@ -79,7 +79,7 @@ fn guessed(source: &Source<'_>, layout: &Layout) -> Result<Scalar, Fault> {
                 Some(length) => format!("{length} bytes for {count} voxels"),
                 None => "compressed voxels without a type".to_owned(),
             };
-            let expected = "a name with the type, such as head_256x256x113_i16.raw, or the type itself (--raw-type)";
+            let expected = "a name with the type, such as head_256x256x113_i16.raw, or --raw-type";
             Err(Fault::syntax(Place::Whole, found, expected))
         }
     }

@@ -92,7 +92,8 @@ fn noise_with_isovalues_between_and_on_voxels_is_closed() {
     assert!(extract(&volume, &Macrocells::of(&volume), f64::NAN).is_err());
 }
 
-// Regression: a line in a face could belong to both of its cells, and then four triangles met in it.
+// Regression: a line in a face could belong to both of its cells, and then four triangles met in
+// it.
 #[test]
 fn at_most_two_triangles_of_noise_meet_in_a_line() {
     let mut state = 1_u32;
