@@ -37,7 +37,7 @@ const SHARE_MIN: f64 = 0.2;
 /// The qualities of JPEG for coarse and fine pictures.
 const QUALITY_COARSE: u8 = 80;
 const QUALITY_FINE: u8 = 92;
-/// The maximum number of pictures to be saved that wait. The oldest one makes room for another.
+/// The maximum number of pictures to be saved that wait.
 const SAVES_MAX: usize = 8;
 
 /// The state of a conversation.
@@ -99,10 +99,10 @@ impl Session {
             self.begin();
             sent = match self.event(&mut socket).await {
                 Event::Message(Some(Ok(Message::Text(text)))) => match Request::parse(&text) {
-                    Ok(request) => {
-                        self.take(request);
-                        Ok(())
-                    }
+                    Ok(request) => match self.take(request) {
+                        Some(refusal) => socket.send(refusal).await,
+                        None => Ok(()),
+                    },
                     Err(reason) => socket.send(answer(&failure(None, &reason), &[])).await,
                 },
                 // Pings are answered by the library.
@@ -144,14 +144,15 @@ impl Session {
         }
     }
 
-    /// Accepts a request.
-    fn take(&mut self, request: Request) {
+    /// Accepts a request. Returns an answer to the page if it is refused.
+    fn take(&mut self, request: Request) -> Option<Message> {
         if request.want == Want::Png {
-            self.saves.push_back(request);
-            if self.saves.len() > SAVES_MAX {
-                self.saves.pop_front();
+            if self.saves.len() == SAVES_MAX {
+                let reason = format!("{SAVES_MAX} pictures are waiting to be saved already");
+                return Some(answer(&failure(Some(request.id), &reason), &[]));
             }
-            return;
+            self.saves.push_back(request);
+            return None;
         }
         let is_fine = |job: &Job| job.request.want == Want::Frame && !job.request.moving;
         if self.job.as_ref().is_some_and(is_fine) {
@@ -159,6 +160,7 @@ impl Session {
         }
         self.coarse = None;
         self.next = Some(request);
+        None
     }
 
     /// Gives up the picture in progress; its end is still awaited.
