@@ -4,7 +4,8 @@
 //! private blocks. As long as the worker's public queue has capacity, the oldest full block moves
 //! there, where other workers steal it as a whole. The worker itself takes its newest private task
 //! first, and its oldest public block when it has no private tasks. So small tasks cost one lock
-//! per block. In exchange, other workers take tasks of private blocks only when they are about to
+//! per block. Blocks move when a task is put, as in the study, and also when one is taken: without
+//! the latter, a worker that puts all of its tasks at once would share only the first two blocks. In exchange, other workers take tasks of private blocks only when they are about to
 //! sleep ([`hidden`](super::hidden)). A worker that has to wait makes all its tasks public, unless
 //! some are public already.
 //!
@@ -282,7 +283,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
 
     /// Takes any task.
     fn take_any(&self, look: &mut Look) -> Option<Found> {
-        if let Some(task) = self.take_private() {
+        if let Some(task) = self.take_private(look) {
             return Some(Found {
                 task,
                 stolen_from: None,
@@ -304,13 +305,28 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         self.begin(block, Some(victim), look)
     }
 
-    /// Takes this worker's newest private task.
+    /// Takes this worker's newest private task, and makes a full block public if other workers have
+    /// taken one.
     #[inline]
-    fn take_private(&self) -> Option<Task> {
+    fn take_private(&self, look: &mut Look) -> Option<Task> {
         if self.private.is_empty() {
             return None;
         }
-        self.private.with(Private::take_newest)
+        let (task, ready) = self.private.with(|private| {
+            let task = private.take_newest();
+            (task, private.take_full(|| self.has_capacity()))
+        });
+        if let Some(block) = ready {
+            self.own().put(&self.owner, block);
+            look.hid = true;
+        }
+        task
+    }
+
+    /// Returns true if one more block may become public.
+    #[inline]
+    fn has_capacity(&self) -> bool {
+        self.own().len() < self.shared.shape.blocks.get()
     }
 
     /// Takes the first task of a block. The other tasks of the block become this worker's private
@@ -406,8 +422,8 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
 
 impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Seat for BlocksSeat<Q, P, SINGLE_TRY> {
     fn put(&self, task: Task) -> Put {
-        let BlockShape { tasks, blocks } = self.shared.shape;
-        let has_capacity = || self.own().len() < blocks.get();
+        let BlockShape { tasks, .. } = self.shared.shape;
+        let has_capacity = || self.has_capacity();
         let mut ready = self.private.with(|private| {
             private.put(task, tasks.get());
             private.take_full(has_capacity)

@@ -14,7 +14,7 @@ use crate::volume::project::VoxelMap;
 use crate::volume::rendering::visible_leaves;
 use crate::volume::shading::{Shading, Vectors, splat};
 use crate::volume::transfer::Table;
-use crate::volume::traversal::Span;
+use crate::volume::traversal::{GridRay, Span};
 use crate::volume::voxels::Voxel;
 
 /// The share of light behind samples below which a ray ends.
@@ -46,29 +46,32 @@ pub(super) struct Tracer<'a, T> {
     pub(super) shading: Shading,
 }
 
-/// The line on which the samples of a ray are, in the coordinates of voxels.
+/// The part of a ray in the volume, and the samples on it.
 #[derive(Debug, Clone, Copy)]
-struct Line {
-    /// The place of sample 0.
+struct Path {
+    ray: GridRay,
+    span: Span,
+    /// The place of sample 0, in the coordinates of voxels.
     from: Vec4,
     /// The way from each sample to the next one.
     along: Vec4,
+    /// The number of samples per unit of distance.
+    per_step: f64,
+    /// The first sample that has not been returned.
+    next: u32,
 }
 
-impl Line {
-    /// Returns the line relative to a point.
+impl Path {
+    /// Returns the samples in a part of the path behind all earlier ones. There may be none.
     #[inline(always)]
-    fn after(self, first: Vec4) -> Self {
-        Self {
-            from: self.from - first,
-            ..self
-        }
-    }
-
-    /// Returns the place of the sample with a number.
-    #[inline(always)]
-    fn point(self, number: u32) -> Vec4 {
-        self.from + self.along * number as f32
+    fn samples(&mut self, span: Span) -> Range<u32> {
+        let end = ((span.t_out - self.span.t_in) * self.per_step) as u32 + 1;
+        let first = (span.t_in - self.span.t_in) * self.per_step;
+        // The conversion rounds down.
+        let below = first as u32;
+        let first = self.next.max(below + u32::from(f64::from(below) < first));
+        self.next = first.max(end);
+        first..end
     }
 }
 
@@ -91,52 +94,48 @@ struct RayLight {
 }
 
 impl<T: Voxel> Tracer<'_, T> {
-    /// Calls `visit` for the occupied macrocells along a ray, in their order: with the samples in
-    /// them, which may be none.
+    /// Returns the part of a ray in the volume, and the samples on it.
     #[inline(always)]
-    fn follow(
-        &self,
-        sample: &Sample,
-        slabs: Option<(&Beams, Slabs)>,
-        counts: &mut DirectCounts,
-        mut visit: impl FnMut([usize; 3], Line, Range<u32>) -> ControlFlow<()>,
-    ) {
+    fn path(&self, sample: &Sample) -> Option<Path> {
         let ray = self.map.ray(&sample.ray);
         let cells = self.size.map(|len| len - 1);
         let (t_min, t_max) = (f64::from(sample.ray.t_min), f64::from(sample.ray.t_max));
-        let Some(span) = ray.clip(cells, t_min, t_max) else {
-            return;
-        };
-        counts.rays_inside += 1;
+        let span = ray.clip(cells, t_min, t_max)?;
         // Samples have whole numbers, from where the ray enters the volume.
         let step = self.step / f64::from(sample.ray.direction.length());
-        let per_step = 1.0 / step;
-        let start = span.t_in;
         let point = |t: f64| [0, 1, 2].map(|axis: usize| ray.at(axis, t) as f32);
-        let line = Line {
-            from: Vec3::from_array(point(start)).extend(0.0),
+        Some(Path {
+            ray,
+            span,
+            from: Vec3::from_array(point(span.t_in)).extend(0.0),
             along: Vec3::from_array(ray.direction.map(|it| (it * step) as f32)).extend(0.0),
-        };
-        let mut next = 0_u32;
+            per_step: 1.0 / step,
+            next: 0,
+        })
+    }
+
+    /// Calls `visit` for the occupied macrocells along a path, in their order.
+    #[inline(always)]
+    fn walk(
+        &self,
+        path: &Path,
+        slabs: Option<(&Beams, Slabs)>,
+        counts: &mut DirectCounts,
+        visit: impl FnMut([usize; 3], Span) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let mut steps = 0;
-        let all = cells.map(|len| len.div_ceil(EDGE));
-        let take = |leaf: [usize; 3], span: Span| {
-            let end = ((span.t_out - start) * per_step) as u32;
-            let first = (span.t_in - start) * per_step;
-            // The conversion rounds down.
-            let below = first as u32;
-            let first = next.max(below + u32::from(f64::from(below) < first));
-            next = first.max(end + 1);
-            visit(leaf, line, first..end + 1)
-        };
-        let _ = visible_leaves(&ray, self.occupancy, all, span, slabs, &mut steps, take);
+        let all = self.size.map(|len| (len - 1).div_ceil(EDGE));
+        let (ray, span) = (&path.ray, path.span);
+        let outcome = visible_leaves(ray, self.occupancy, all, span, slabs, &mut steps, visit);
+        counts.rays_inside += 1;
         counts.macrocells += steps;
+        outcome
     }
 
     /// Calls `visit` for the samples along a ray in occupied macrocells, in their order: with the
     /// values and gradients of up to [`LANES`] of them, and their number.
     #[inline(always)]
-    fn follow_together(
+    fn follow(
         &self,
         sample: &Sample,
         slabs: Option<(&Beams, Slabs)>,
@@ -144,36 +143,37 @@ impl<T: Voxel> Tracer<'_, T> {
         counts: &mut DirectCounts,
         mut visit: impl FnMut(&[Vec4; LANES], usize) -> ControlFlow<()>,
     ) {
-        let (mut samples, mut len) = ([Vec4::ZERO; LANES], 0);
-        let (mut taken, mut outcome) = (0, ControlFlow::Continue(()));
-        self.follow(
-            sample,
-            slabs,
-            counts,
-            |leaf, line, Range { mut start, end }| {
-                if start >= end {
-                    return ControlFlow::Continue(());
+        let Some(path) = self.path(sample) else {
+            return;
+        };
+        let (from, along) = (path.from, path.along);
+        let mut numbers = path;
+        let (mut samples, mut len, mut taken) = ([Vec4::ZERO; LANES], 0, 0);
+        let take = |leaf: [usize; 3], span: Span| {
+            let Range { mut start, end } = numbers.samples(span);
+            if start >= end {
+                return ControlFlow::Continue(());
+            }
+            let brick = bricks.get(self.voxels, leaf);
+            let from = from - brick.first;
+            while start < end {
+                let room = LANES - len % LANES;
+                let count = room.min((end - start) as usize);
+                for (lane, sample) in samples[len % LANES..][..count].iter_mut().enumerate() {
+                    let number = (start + lane as u32) as f32;
+                    *sample = brick.at(from + along * number);
                 }
-                let brick = bricks.get(self.voxels, leaf);
-                let line = line.after(brick.first);
-                while start < end {
-                    let room = LANES - len % LANES;
-                    let count = room.min((end - start) as usize);
-                    for (lane, sample) in samples[len % LANES..][..count].iter_mut().enumerate() {
-                        *sample = brick.at(line.point(start + lane as u32));
-                    }
-                    taken += count as u64;
-                    start += count as u32;
-                    len += count;
-                    if len == LANES {
-                        len = 0;
-                        outcome = visit(&samples, LANES);
-                        outcome?;
-                    }
+                taken += count as u64;
+                start += count as u32;
+                len += count;
+                if len == LANES {
+                    len = 0;
+                    visit(&samples, LANES)?;
                 }
-                ControlFlow::Continue(())
-            },
-        );
+            }
+            ControlFlow::Continue(())
+        };
+        let outcome = self.walk(&path, slabs, counts, take);
         if outcome.is_continue() && len > 0 {
             let _ = visit(&samples, len);
         }
@@ -196,7 +196,7 @@ impl<T: Voxel> Tracer<'_, T> {
         let (mut colour, mut light) = (Vec3::ZERO, 1.0);
         let mut count = 0;
         let mut visible = Visible::default();
-        self.follow_together(sample, slabs, bricks, counts, |samples, len| {
+        self.follow(sample, slabs, bricks, counts, |samples, len| {
             self.select(&mut visible, &samples[..len]);
             count += visible.len as u64;
             if self.options.is_shaded {
@@ -257,9 +257,14 @@ impl<T: Voxel> Tracer<'_, T> {
         bricks: &mut Bricks,
         counts: &mut DirectCounts,
     ) -> (Vec3, f32) {
-        let mut highest = f32::NEG_INFINITY;
-        let mut taken = 0;
-        self.follow(sample, slabs, counts, |leaf, line, samples| {
+        let Some(path) = self.path(sample) else {
+            return (Vec3::ZERO, 1.0);
+        };
+        let (from, along) = (path.from, path.along);
+        let mut numbers = path;
+        let (mut highest, mut taken) = (f32::NEG_INFINITY, 0);
+        let _ = self.walk(&path, slabs, counts, |leaf, span| {
+            let samples = numbers.samples(span);
             // An interpolated value may be larger than all voxels by a rounding error. It counts as
             // the largest of them. So a macrocell that is passed over cannot matter.
             let ceiling = self.macrocells.highest(leaf) as f32;
@@ -267,10 +272,11 @@ impl<T: Voxel> Tracer<'_, T> {
                 return ControlFlow::Continue(());
             }
             let brick = bricks.get(self.voxels, leaf);
-            let line = line.after(brick.first);
+            let from = from - brick.first;
             taken += samples.len() as u64;
             for number in samples {
-                highest = highest.max(brick.at(line.point(number)).x.min(ceiling));
+                let value = brick.at(from + along * number as f32).x;
+                highest = highest.max(value.min(ceiling));
             }
             ControlFlow::Continue(())
         });

@@ -49,6 +49,7 @@ impl<'a> Tracer<'a> {
 
     /// Returns the ray of a pixel, its part in the volume, and the depths of the first and the last
     /// sample there; `None` for a ray without a sample.
+    #[inline(always)]
     fn path(&self, x: u32, y: u32) -> Option<(GridRay, Span, [u32; 2])> {
         let [right, up, along] = self.camera.steps;
         let origin = self.camera.origin + f64::from(x) * right + f64::from(y) * up;
