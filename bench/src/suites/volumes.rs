@@ -10,15 +10,18 @@
 //!   VTK with the same transfer function.
 //! - `surface-NAME-EDGE`: a surface on one thread, against OpenVDB (a level set that is built
 //!   beforehand), VTK, Embree on the extracted mesh, and Embree with extraction and build for each
-//!   frame (`embree-new`). Raddle prepares the isovalue for each frame.
+//!   frame (`embree-new`). Raddle prepares the isovalue for each frame. `-hits` is the number of
+//!   rays that hit the surface, by each program.
 //!
 //! # Source
 //! R. Hoffmann, M. Korch, T. Rauber: Performance evaluation of task pools based on hardware
 //! synchronization. SC 2004, section 4.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use raddle_graphics::render::FrameOptions;
 use raddle_graphics::volume::direct::{self, DirectOptions};
@@ -219,13 +222,17 @@ impl Contender for Original {
     }
 }
 
-/// A peer with a result that is only near the expected one.
-struct Rounding {
+/// A peer with a number of hits that is only near the expected one.
+struct Near {
     inner: Box<dyn Contender>,
     expected: u64,
+    /// The permitted difference, as a share.
+    tolerance: f64,
+    /// The last number of hits.
+    found: Rc<Cell<u64>>,
 }
 
-impl Contender for Rounding {
+impl Contender for Near {
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -236,14 +243,41 @@ impl Contender for Rounding {
 
     fn measure(&mut self, request: &Request<'_>) -> Result<Sample, BenchError> {
         let sample = self.inner.measure(request)?;
+        self.found.set(sample.result);
         let difference = sample.result.abs_diff(self.expected) as f64;
-        let is_near = difference <= TOLERANCE_ROUNDING * self.expected as f64;
+        let is_near = difference <= self.tolerance * self.expected as f64;
         let result = if is_near {
             self.expected
         } else {
             sample.result
         };
         Ok(Sample { result, ..sample })
+    }
+}
+
+/// Returns the record of the hits in a picture.
+fn hits_record(
+    measurement: &Measurement<'_>,
+    name: &str,
+    contender: &str,
+    hits: u64,
+    expected: u64,
+) -> Record {
+    Record {
+        suite: SUITE.to_owned(),
+        case: format!("{name}-hits"),
+        contender: contender.to_owned(),
+        workers: 1,
+        unit: "hits".to_owned(),
+        median: hits as f64,
+        min: hits as f64,
+        max: hits as f64,
+        pairs: 1,
+        ratio: (contender != "raddle").then(|| expected as f64 / hits as f64),
+        ratio_range: None,
+        machine: measurement.environment.machine.clone(),
+        mode: "one-thread".to_owned(),
+        commit: measurement.environment.commit.clone(),
     }
 }
 
@@ -328,24 +362,36 @@ fn compare(
     let expected = pools.install(1, &picture)?;
     let case = Case {
         file: Some(&input.facts),
-        tolerance: (TOLERANCE * expected as f64) as u64,
         ..case_of(name, expected)
     };
     let mut raddle = Local::new("raddle", |request| {
         pools.install(request.workers, || timed(request.repetitions, &picture))
     });
     let mut others: Vec<Box<dyn Contender + '_>> = Vec::new();
+    let mut hits = vec![("raddle", Rc::new(Cell::new(expected)))];
     for &peer in peers {
-        let found = match peer {
-            "openvdb" => measurement.peer(OPENVDB),
-            _ => measurement.python_peer(peer),
+        let (inner, tolerance) = match peer {
+            "openvdb" => (measurement.peer(OPENVDB), TOLERANCE_ROUNDING),
+            "vtk" => (measurement.python_peer(peer), TOLERANCE_ROUNDING),
+            _ => (measurement.python_peer(peer), TOLERANCE),
         };
-        others.extend(found.map(|inner| match peer {
-            "openvdb" | "vtk" => Box::new(Rounding { inner, expected }) as Box<dyn Contender>,
-            _ => inner,
-        }));
+        if let Some(inner) = inner {
+            let found = Rc::new(Cell::new(0));
+            hits.push((peer, Rc::clone(&found)));
+            others.push(Box::new(Near {
+                inner,
+                expected,
+                tolerance,
+                found,
+            }));
+        }
     }
-    measurement.compare_on(1, &case, &mut raddle, &mut others)
+    measurement.compare_on(1, &case, &mut raddle, &mut others)?;
+    let records = hits
+        .iter()
+        .map(|(contender, found)| hits_record(measurement, name, contender, found.get(), expected));
+    let records = records.collect();
+    measurement.add(records)
 }
 
 /// The files for the peers, which are removed at the end.

@@ -397,7 +397,8 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         look.hid = true;
         let task = block.take_where(accepts);
         if !block.is_empty() {
-            self.own().put(&self.owner, block);
+            // Back in the queue, the block would be moved again for each of its tasks.
+            self.private.with(|private| private.full.push_front(block));
         }
         task
     }

@@ -193,7 +193,7 @@ impl<T: Voxel> Tracer<'_, T> {
             sight: splat(sight),
             half: splat(self.shading.half(sight)),
         };
-        let (mut colour, mut light) = (Vec3::ZERO, 1.0);
+        let (mut colour, mut light) = (Vec4::ZERO, 1.0);
         let mut count = 0;
         let mut visible = Visible::default();
         self.follow(sample, slabs, bricks, counts, |samples, len| {
@@ -207,7 +207,7 @@ impl<T: Voxel> Tracer<'_, T> {
                 }
             }
             for entry in &visible.entries[..visible.len] {
-                colour += light * entry.w * entry.xyz();
+                colour += *entry * (light * entry.w);
                 light *= 1.0 - entry.w;
                 if light < LIGHT_MIN {
                     return ControlFlow::Break(());
@@ -217,7 +217,7 @@ impl<T: Voxel> Tracer<'_, T> {
         });
         counts.samples_visible += count;
         counts.hits += u64::from(count > 0);
-        (colour, light)
+        (colour.xyz(), light)
     }
 
     /// Selects the samples that are not transparent.
