@@ -58,6 +58,12 @@ pub(crate) enum CliError {
         /// The path.
         path: PathBuf,
     },
+    /// An output path that is the input.
+    #[error("{}: found the input; expected another file to write", path.display())]
+    OutputIsInput {
+        /// The path.
+        path: PathBuf,
+    },
     /// A mesh, a volume or another input file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),

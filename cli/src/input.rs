@@ -159,11 +159,16 @@ fn facts_of(path: &std::path::Path, report: &MeshReport, time: Duration) -> Fact
     facts
 }
 
-/// Formats three coordinates as the value of an option, with enough digits to distinguish the
-/// points of a mesh.
+/// Formats three coordinates as the value of an option, with the digits that an `f32` has.
 pub(crate) fn coordinates(point: DVec3) -> String {
+    let magnitude = point.abs().max_element();
+    let decimals = match magnitude > 0.0 {
+        true => (6 - magnitude.log10().floor() as i32).clamp(4, 300),
+        false => 4,
+    };
     let [x, y, z] = point.to_array();
-    format!("{x:.4},{y:.4},{z:.4}")
+    let decimals = decimals as usize;
+    format!("{x:.decimals$},{y:.decimals$},{z:.decimals$}")
 }
 
 /// Returns a path as text, with control characters replaced by spaces so that it stays on one line.

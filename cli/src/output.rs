@@ -53,6 +53,20 @@ pub(crate) fn warn(text: &str) {
     let _unread = writeln!(io::stderr(), "warning: {text}");
 }
 
+/// Checks that an output is not the file of the input, which would be lost.
+///
+/// # Errors
+/// [`CliError::OutputIsInput`].
+pub(crate) fn check_apart(output: &Path, input: Option<&Path>) -> Result<(), CliError> {
+    let place = |path: &Path| path.canonicalize().ok();
+    match (place(output), input.and_then(place)) {
+        (Some(found), Some(input)) if found == input => Err(CliError::OutputIsInput {
+            path: output.to_path_buf(),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Writes `text` to a file, as [`whole_file`] does.
 ///
 /// # Errors

@@ -58,7 +58,7 @@ impl ReadArguments {
         })
     }
 
-    /// Checks that none of them is given for a mesh.
+    /// Checks that none of them is given, for content that is no volume.
     ///
     /// # Errors
     /// [`CliError::WrongCall`] names those that are.
@@ -67,7 +67,7 @@ impl ReadArguments {
             given if given.is_empty() => Ok(()),
             given => Err(CliError::WrongCall {
                 options: given.join(" "),
-                reason: "the input is a mesh; expected a volume".to_owned(),
+                reason: "the input is no volume; expected one".to_owned(),
             }),
         }
     }

@@ -109,6 +109,7 @@ fn of_volume(input: &VolumeArguments, bins: usize, quiet: bool) -> Result<Report
 }
 
 fn of_matrix(input: &VolumeArguments, bins: usize) -> Result<Report, CliError> {
+    input.reading.check_unused()?;
     let file = input.file.as_deref().unwrap_or(Path::new(""));
     let (matrix, format) =
         Matrix::read_with_format(file).map_err(|source| CliError::UnknownContent {

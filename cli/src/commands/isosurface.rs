@@ -33,6 +33,15 @@ Pictures: .png, .ppm, .exr.";
 
 /// `raddle isosurface`.
 #[derive(Debug, Clone, Args)]
+#[command(
+    mut_arg("size", |argument| argument.requires("output")),
+    mut_arg("samples", |argument| argument.requires("output")),
+    mut_arg("eye", |argument| argument.requires("output")),
+    mut_arg("look_at", |argument| argument.requires("output")),
+    mut_arg("fov", |argument| argument.requires("output")),
+    mut_arg("orthographic", |argument| argument.requires("output")),
+    mut_arg("background", |argument| argument.requires("output")),
+)]
 pub(crate) struct IsosurfaceArguments {
     #[command(flatten)]
     input: VolumeArguments,
@@ -41,13 +50,18 @@ pub(crate) struct IsosurfaceArguments {
     #[arg(allow_hyphen_values = true)]
     iso: Vec<f64>,
     /// Opacities of the surfaces, from 0 to 1, in the same order [default: 1]
-    #[arg(long, value_name = "SHARE", value_delimiter = ',')]
+    #[arg(long, value_name = "SHARE", value_delimiter = ',', requires = "output")]
     opacity: Vec<f32>,
     /// Colours of the surfaces, in the same order: #rrggbb, black, white or grey
-    #[arg(long, value_name = "COLOUR", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "COLOUR",
+        value_delimiter = ',',
+        requires = "output"
+    )]
     colour: Vec<Colour>,
     /// Let surfaces cast shadows
-    #[arg(long)]
+    #[arg(long, requires = "output")]
     shadows: bool,
     /// File for the picture; its extension (.png, .ppm or .exr) selects the format
     #[arg(short, long, value_name = "PICTURE", value_hint = ValueHint::FilePath)]
@@ -99,12 +113,39 @@ impl IsosurfaceArguments {
         }
     }
 
+    /// Returns true if a surface can have a value: it is above the lowest voxel.
+    fn is_among(value: f64, [low, high]: [f64; 2]) -> bool {
+        low < value && value <= high
+    }
+
+    /// Warns of isovalues without a surface, if there are others.
+    fn warn_of_values(&self, input: &VolumeInput) {
+        let range = input.macrocells.range();
+        let (found, missing): (Vec<f64>, Vec<f64>) = self
+            .iso
+            .iter()
+            .partition(|value| Self::is_among(**value, range));
+        if !found.is_empty() && !missing.is_empty() {
+            let missing: Vec<String> = missing.iter().map(f64::to_string).collect();
+            let [low, high] = range;
+            output::warn(&format!(
+                "{}: --iso {} has no surface; the values are above {low} and up to {high}",
+                input.name,
+                missing.join(",")
+            ));
+        }
+    }
+
     /// Returns the reason why no surface is visible.
     fn reason_for_nothing(&self, input: &VolumeInput) -> String {
         let [low, high] = input.macrocells.range();
-        match self.iso.iter().any(|&value| low < value && value <= high) {
+        match self
+            .iso
+            .iter()
+            .any(|&value| Self::is_among(value, [low, high]))
+        {
             true => "no surface is in the picture; see --iso".to_owned(),
-            false => format!("no isovalue is among the values, {low} to {high}; see --iso"),
+            false => format!("no isovalue is above {low} and up to {high}; see --iso"),
         }
     }
 
@@ -136,13 +177,21 @@ pub(super) fn run(arguments: &IsosurfaceArguments, options: &Options) -> Result<
         .output
         .as_ref()
         .map(|path| numbered(path, 0..arguments.frames));
+    let input_file = arguments.input.file.as_deref();
     for path in paths.iter().flatten() {
         picture::check_path(path)?;
+        output::check_apart(path, input_file)?;
+    }
+    if let Some(path) = &arguments.extract {
+        output::check_apart(path, input_file)?;
     }
     let mesh_file = arguments.mesh_file()?;
     let runtime = workers::start(options)?;
     let report = runtime.install(|| {
         let input = VolumeInput::get(&arguments.input, options.quiet)?;
+        if !options.quiet {
+            arguments.warn_of_values(&input);
+        }
         let mut report = Report::new();
         report
             .section("input", &input.facts)

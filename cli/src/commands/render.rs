@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::input::{Input, coordinates};
 use crate::progress::Phase;
 use crate::report::{Object, RanOn, Report};
-use crate::{units, workers};
+use crate::{output, units, workers};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -83,6 +83,7 @@ impl Side {
 /// [`CliError`]. A path that cannot be written is detected before any work is done.
 pub(super) fn run(arguments: &RenderArguments, options: &Options) -> Result<Report, CliError> {
     picture::check_path(&arguments.output)?;
+    output::check_apart(&arguments.output, arguments.input.file.as_deref())?;
     let runtime = workers::start(options)?;
     let input = Input::get(&arguments.input, options.quiet)?;
     let view = &arguments.view;

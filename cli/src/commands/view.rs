@@ -6,6 +6,7 @@
 //! - [`surfaces`]: the surfaces of equal value in a request.
 //! - [`session`]: the conversation with one page: the newest request wins, coarse pictures while
 //!   something moves, and a fine one at rest.
+//! - [`urgency`]: coarse pictures of all pages come before fine ones.
 //! - [`server`]: the connections, and the checks that each of them has to pass.
 //! - [`browser`]: opens the page on the desktop.
 //! - `page`: the page itself.
@@ -19,6 +20,7 @@ mod scene;
 mod server;
 mod session;
 mod surfaces;
+mod urgency;
 
 use std::io::IsTerminal;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use raddle_graphics::picture;
 use raddle_graphics::volume::direct::{
     self, Blend, DirectCounts, DirectError, DirectOptions, DirectRendering,
 };
-use raddle_graphics::volume::{Histogram, TransferFunction};
+use raddle_graphics::volume::{Histogram, Preset, TransferFunction};
 
 pub(super) use self::arguments::EXAMPLES;
 pub(crate) use self::arguments::VolumeCommandArguments;
@@ -21,7 +21,7 @@ use crate::error::CliError;
 use crate::progress::Phase;
 use crate::report::{Count, RanOn, Report};
 use crate::volume_input::{BIN_COUNT, VolumeInput};
-use crate::{units, workers};
+use crate::{output, units, workers};
 
 /// Renders the volume and writes the pictures.
 ///
@@ -34,31 +34,33 @@ pub(super) fn run(
     if arguments.study {
         return study::run(arguments, options);
     }
+    arguments.check_threshold()?;
     let frame_count = frame_count(arguments.frames.as_deref())?;
     let paths = numbered(&arguments.output, 0..frame_count);
     for path in &paths {
         picture::check_path(path)?;
+        output::check_apart(path, arguments.input.file.as_deref())?;
     }
     let given = arguments
         .transfer
         .as_ref()
         .map(TransferFunction::load)
         .transpose()?;
+    let blend = match arguments.mip {
+        true => Blend::Maximum,
+        false => Blend::Composite,
+    };
     let runtime = workers::start(options)?;
     let report = runtime.install(|| {
         let input = VolumeInput::get(&arguments.input, options.quiet)?;
-        let transfer = given.unwrap_or_else(|| derived(arguments, &input));
-        let blend = match arguments.mip {
-            true => Blend::Maximum,
-            false => Blend::Composite,
-        };
-        let background = blend.background(arguments.preset.map(|preset| preset.0));
+        let preset = arguments.preset.map(|preset| preset.0).or(blend.preset());
+        let transfer = given.unwrap_or_else(|| derived(preset, arguments, &input));
         let mut direct = DirectOptions {
             blend,
             step: arguments.step,
-            is_shaded: !arguments.no_shading,
+            is_shaded: !arguments.no_shading && preset.is_none_or(Preset::is_lit),
             view: arguments.view.view(input.offset),
-            frame: arguments.view.frame(input.offset, background),
+            frame: arguments.view.frame(input.offset, blend.background(preset)),
             ..DirectOptions::new(transfer.with_opacity(arguments.opacity))
         };
         let view = direct.view;
@@ -84,10 +86,13 @@ pub(super) fn run(
 }
 
 /// Returns the transfer function of a preset, or the default one for the histogram.
-fn derived(arguments: &VolumeCommandArguments, input: &VolumeInput) -> TransferFunction {
+fn derived(
+    preset: Option<&Preset>,
+    arguments: &VolumeCommandArguments,
+    input: &VolumeInput,
+) -> TransferFunction {
     let histogram = Histogram::of(&input.volume, input.macrocells.range(), BIN_COUNT);
     let threshold = arguments.threshold.unwrap_or_else(|| histogram.threshold());
-    let preset = arguments.preset.map(|preset| preset.0);
     TransferFunction::relative(preset, histogram.range, threshold)
 }
 

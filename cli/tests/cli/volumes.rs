@@ -448,6 +448,7 @@ fn a_maximum_is_on_black_unless_another_background_is_given() {
     let picture = folder.path("a.ppm");
     for (options, is_black) in [
         ("--mip", true),
+        ("--mip --preset grey", true),
         ("--preset x-ray", true),
         ("--mip --background backdrop", false),
         ("--preset bone", false),
@@ -497,8 +498,13 @@ fn empty_results_are_not_silent() {
     let folder = Folder::new("empty");
     let file = folder.file("ball_24x24x24_u8.raw", ball());
     let picture = folder.path("a.png").display().to_string();
-    let among = "no isovalue is among the values, 0 to 237; see --iso, --clip and --eye";
+    let among = "no isovalue is above 0 and up to 237; see --iso, --clip and --eye";
     for (command, rest, expected) in [
+        (
+            "isosurface",
+            "--iso 100,250",
+            "--iso 250 has no surface; the values are above 0 and up to 237",
+        ),
         ("isosurface", "--iso 250", among),
         (
             "isosurface",
@@ -520,7 +526,7 @@ fn empty_results_are_not_silent() {
     let mesh = folder.path("a.ply");
     let rest = format!("--iso 250 --extract {}", mesh.display());
     let error = run_badly(call("isosurface", &file, &rest));
-    let among = "no isovalue is among the values, 0 to 237; see --iso and --clip";
+    let among = "no isovalue is above 0 and up to 237; see --iso and --clip";
     assert!(error.contains(among), "{error}");
     assert!(!mesh.exists());
 }
@@ -683,4 +689,43 @@ fn a_picture_takes_the_memory_of_the_volume_and_a_quarter() {
         let most = volume + volume / 4 + (4 << 20);
         assert!(taken <= most, "{command} {rest}: {taken} of {most}");
     }
+}
+
+#[test]
+fn a_maximum_is_grey_and_an_x_ray_has_no_light() {
+    let folder = Folder::new("grey");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let picture = folder.path("a.ppm");
+    for options in ["--mip", "--preset x-ray --opacity 20"] {
+        let rest = format!("{options} --size 17x17 -o {}", picture.display());
+        run_well(call("volume", &file, &rest));
+        let found = pixels(&picture, 17);
+        assert!(found[8 * 17 + 8][0] > 200, "{options}: {found:?}");
+        // The last digit is dithered.
+        let is_grey =
+            |[red, green, blue]: &[u8; 3]| red.abs_diff(*green) <= 1 && green.abs_diff(*blue) <= 1;
+        assert!(found.iter().all(is_grey), "{options}");
+    }
+    let outcome = run(call(
+        "volume",
+        &file,
+        &format!("--preset grey --threshold 9 -o {}", picture.display()),
+    ));
+    assert!(outcome.errors.contains("this preset has no threshold"));
+}
+
+#[test]
+fn the_input_is_not_overwritten() {
+    let folder = Folder::new("overwritten");
+    let file = folder.file("ball_24x24x24.png", ball());
+    let bytes = std::fs::read(&file).expect("the volume");
+    let rest = format!("--raw-size 24x24x24 -o {}", file.display());
+    for (command, more) in [("volume", ""), ("isosurface", "--iso 100 ")] {
+        let error = run_badly(call(command, &file, &format!("{more}{rest}")));
+        assert!(
+            error.contains("found the input; expected another file"),
+            "{error}"
+        );
+    }
+    assert_eq!(std::fs::read(&file).expect("the volume"), bytes);
 }

@@ -54,7 +54,8 @@ impl Mesh {
                 if ends[0] >= 0.0 {
                     keep(from);
                 }
-                if (ends[0] >= 0.0) != (ends[1] >= 0.0) {
+                // A vertex in the plane is kept as it is.
+                if ends[0].min(ends[1]) < 0.0 && ends[0].max(ends[1]) > 0.0 {
                     // From the lower to the higher number, so that both triangles of an edge agree.
                     let edge = [from.min(to), from.max(to)];
                     let vertex = crossings.entry(edge).or_insert_with(|| {

@@ -131,6 +131,16 @@ impl Blend {
         let is_on_black = self == Self::Maximum || preset.is_some_and(|preset| preset.is_on_black);
         is_on_black.then_some(Vec3::ZERO)
     }
+
+    /// Returns the preset that suits the blend if none is chosen; `None` for the default transfer
+    /// function.
+    #[must_use]
+    pub fn preset(self) -> Option<&'static Preset> {
+        match self {
+            Self::Composite => None,
+            Self::Maximum => Preset::named("maximum"),
+        }
+    }
 }
 
 impl DirectOptions {

@@ -57,18 +57,20 @@ pub struct Preset {
     pub name: &'static str,
     /// A description in a few words.
     pub about: &'static str,
-    /// True if the volume shines and hides little.
+    /// True if the volume shines instead of reflecting light.
     pub(crate) is_on_black: bool,
+    is_lit: bool,
     points: &'static [([f32; 4], f32)],
 }
 
 /// The presets. Values are shares of the range from the threshold to the largest value, or of the
 /// range below it if they are negative.
-pub const PRESETS: [Preset; 6] = [
+pub const PRESETS: [Preset; 7] = [
     Preset {
         name: "bone",
         about: "only the densest parts, opaque and ivory",
         is_on_black: false,
+        is_lit: true,
         points: &[
             ([0.9, 0.8, 0.6, 0.0], 0.25),
             ([0.95, 0.88, 0.75, 0.5], 0.5),
@@ -79,6 +81,7 @@ pub const PRESETS: [Preset; 6] = [
         name: "skin",
         about: "the outer surface, opaque, in one colour",
         is_on_black: false,
+        is_lit: true,
         points: &[
             ([0.8, 0.5, 0.4, 0.0], -0.1),
             ([0.85, 0.6, 0.5, 0.7], 0.05),
@@ -89,6 +92,7 @@ pub const PRESETS: [Preset; 6] = [
         name: "vessels",
         about: "a red glow on bright structures",
         is_on_black: false,
+        is_lit: true,
         points: &[
             ([0.6, 0.05, 0.02, 0.0], 0.0),
             ([0.8, 0.15, 0.1, 0.3], 0.3),
@@ -99,6 +103,7 @@ pub const PRESETS: [Preset; 6] = [
         name: "fire",
         about: "from transparent dark red to opaque yellow",
         is_on_black: true,
+        is_lit: true,
         points: &[
             ([0.2, 0.0, 0.0, 0.0], -0.5),
             ([0.7, 0.1, 0.0, 0.05], 0.0),
@@ -110,15 +115,49 @@ pub const PRESETS: [Preset; 6] = [
         name: "grey",
         about: "grey and opacity that grow with the value",
         is_on_black: true,
+        is_lit: true,
         points: &[([0.0, 0.0, 0.0, 0.0], -1.0), ([1.0, 1.0, 1.0, 0.4], 1.0)],
     },
     Preset {
         name: "x-ray",
         about: "white and nearly transparent, without depth",
         is_on_black: true,
+        is_lit: false,
         points: &[([1.0, 1.0, 1.0, 0.0], -1.0), ([1.0, 1.0, 1.0, 0.03], 1.0)],
     },
+    Preset {
+        name: "maximum",
+        about: "from black to white and opaque, for the largest value along each ray",
+        is_on_black: true,
+        is_lit: false,
+        points: &[
+            ([0.0, 0.0, 0.0, 0.0], -1.0),
+            // The lowest value alone is transparent, so that empty regions are passed over.
+            ([0.0, 0.0, 0.0, 1.0], -0.999),
+            ([1.0, 1.0, 1.0, 1.0], 1.0),
+        ],
+    },
 ];
+
+impl Preset {
+    /// Returns the preset with a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// Returns true if light falls on gradients, as on surfaces.
+    #[must_use]
+    pub fn is_lit(&self) -> bool {
+        self.is_lit
+    }
+
+    /// Returns true if a threshold changes the colours or opacities.
+    #[must_use]
+    pub fn has_threshold(&self) -> bool {
+        self.points.iter().any(|(_, at)| (-0.99..1.0).contains(at))
+    }
+}
 
 /// The points of the transfer function for which none is given.
 const DEFAULT_POINTS: [([f32; 4], f32); 4] = [

@@ -1,6 +1,7 @@
 //! Pictures that a page asks for.
 
 use glam::{DVec3, Vec3};
+use raddle_graphics::volume::Preset;
 use serde::Deserialize;
 
 use super::surfaces::{self, RequestedSurface};
@@ -108,6 +109,15 @@ impl Request {
         self.clip != [[0.0, 1.0]; 3]
     }
 
+    /// Returns true if the threshold has an effect.
+    fn has_threshold(&self) -> bool {
+        let preset = self.preset.as_deref().and_then(Preset::named);
+        match (preset, self.mode) {
+            (Some(preset), _) => preset.has_threshold(),
+            (None, mode) => mode != Mode::Maximum,
+        }
+    }
+
     /// Returns the command that renders the same picture. `input` has the words that name the
     /// content, `offset` is the origin of the scene in the coordinates of the file, and `clip` is
     /// the shown part in them.
@@ -127,8 +137,11 @@ impl Request {
                 } else {
                     ""
                 };
-                let (threshold, opacity) = (self.threshold, self.opacity);
-                let options = format!("{preset} --threshold={threshold} --opacity {opacity}{mip}");
+                let threshold = match self.has_threshold() {
+                    true => format!(" --threshold={}", self.threshold),
+                    false => String::new(),
+                };
+                let options = format!("{preset}{threshold} --opacity {}{mip}", self.opacity);
                 ("volume", options)
             }
         };

@@ -14,7 +14,7 @@ use raddle_graphics::render::FrameOptions;
 use raddle_graphics::render_mesh::{self, RenderOptions};
 use raddle_graphics::volume::direct::{self, Blend, DirectOptions};
 use raddle_graphics::volume::isosurface::{self, IsosurfaceOptions};
-use raddle_graphics::volume::{Histogram, Macrocells, PRESETS, TransferFunction, Volume};
+use raddle_graphics::volume::{Histogram, Macrocells, PRESETS, Preset, TransferFunction, Volume};
 use serde_json::{Value, json};
 
 use super::request::{Mode, Request, quoted};
@@ -41,6 +41,20 @@ pub(super) struct Scene {
     description: Value,
 }
 
+/// A picture of a scene.
+pub(super) struct Rendered {
+    pub(super) picture: Picture,
+    /// True if nothing is visible.
+    pub(super) is_empty: bool,
+}
+
+impl Rendered {
+    fn new(picture: Picture, hits: u64) -> Self {
+        let is_empty = hits == 0;
+        Self { picture, is_empty }
+    }
+}
+
 /// The content itself.
 enum Shown {
     Volume {
@@ -58,7 +72,15 @@ enum Shown {
 
 /// Returns the words of a command that name a file or a generated scene.
 fn words_of(file: Option<&Path>, scene: Option<impl Display>) -> String {
-    let file = file.map(|file| quoted(&file.display().to_string()));
+    let file = file.map(|file| {
+        let name = file.display().to_string();
+        // A name must not look like an option.
+        quoted(&if name.starts_with('-') {
+            format!("./{name}")
+        } else {
+            name
+        })
+    });
     let scene = || scene.map(|scene| format!("--scene {scene}"));
     file.or_else(scene).unwrap_or_default()
 }
@@ -199,7 +221,7 @@ impl Scene {
         request: &Request,
         size: (u32, u32),
         proceeds: impl Fn() -> ControlFlow<()> + Sync,
-    ) -> Result<Picture, String> {
+    ) -> Result<Rendered, String> {
         let view = View {
             eye: Some(request.eye()),
             look_at: Some(request.at()),
@@ -240,7 +262,7 @@ impl Scene {
                 };
                 let rendering = render_mesh::render(mesh, tree, &options, |_| proceeds());
                 rendering
-                    .map(|it| it.picture)
+                    .map(|it| Rendered::new(it.picture, it.report.rays_hit))
                     .map_err(|error| error.to_string())
             }
             (
@@ -257,7 +279,7 @@ impl Scene {
                 };
                 let rendering = isosurface::render(volume, macrocells, &options, |_| proceeds());
                 rendering
-                    .map(|it| it.picture)
+                    .map(|it| Rendered::new(it.picture, it.counts.hits))
                     .map_err(|error| error.to_string())
             }
             (
@@ -268,23 +290,25 @@ impl Scene {
                 },
                 Mode::Direct | Mode::Maximum,
             ) => {
+                let blend = match request.mode {
+                    Mode::Maximum => Blend::Maximum,
+                    _ => Blend::Composite,
+                };
                 let preset = match &request.preset {
-                    None => None,
-                    Some(name) => {
-                        let found = PRESETS.iter().find(|preset| preset.name == name);
-                        Some(found.ok_or("a preset that does not exist")?)
-                    }
+                    None => blend.preset(),
+                    Some(name) => Some(Preset::named(name).ok_or("a preset that does not exist")?),
                 };
                 let transfer =
                     TransferFunction::relative(preset, histogram.range, request.threshold);
-                let mut options = DirectOptions::new(transfer.with_opacity(request.opacity));
-                if request.mode == Mode::Maximum {
-                    options.blend = Blend::Maximum;
-                }
+                let mut options = DirectOptions {
+                    blend,
+                    is_shaded: preset.is_none_or(Preset::is_lit),
+                    ..DirectOptions::new(transfer.with_opacity(request.opacity))
+                };
                 if request.moving {
                     options.step = STEP_MOVING;
                 }
-                let background = options.blend.background(preset);
+                let background = blend.background(preset);
                 (options.view, options.frame) = (
                     view,
                     FrameOptions {
@@ -294,7 +318,7 @@ impl Scene {
                 );
                 let rendering = direct::render(volume, macrocells, &options, |_| proceeds());
                 rendering
-                    .map(|it| it.picture)
+                    .map(|it| Rendered::new(it.picture, it.counts.hits))
                     .map_err(|error| error.to_string())
             }
             _ => Err("a way to show another kind of content".to_owned()),

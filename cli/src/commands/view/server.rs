@@ -24,6 +24,7 @@ use serde::Deserialize;
 use super::browser::Reference;
 use super::scene::Scene;
 use super::session::Session;
+use super::urgency::Urgency;
 use crate::error::CliError;
 
 /// The number of random bytes of a token.
@@ -54,6 +55,7 @@ pub(super) struct Server {
 struct Shared {
     scene: Arc<Scene>,
     runtime: Arc<Runtime>,
+    urgency: Arc<Urgency>,
     token: String,
     port: u16,
     /// The file for the browser, until the page has been fetched.
@@ -103,6 +105,7 @@ impl Server {
         let shared = Arc::new(Shared {
             scene,
             runtime,
+            urgency: Arc::new(Urgency::new()),
             token: self.token,
             port,
             reference: Mutex::new(reference),
@@ -202,7 +205,8 @@ async fn socket(
     shared.check(&headers, &token)?;
     shared.check_origin(&headers)?;
     let upgrade = upgrade.map_err(|_| Refusal("no WebSocket; expected the page of this server"))?;
-    let session = Session::new(shared.scene.clone(), shared.runtime.clone());
+    let (scene, runtime) = (shared.scene.clone(), shared.runtime.clone());
+    let session = Session::new(scene, runtime, shared.urgency.clone());
     let upgrade = upgrade.max_message_size(MESSAGE_BYTES_MAX);
     Ok(upgrade.on_upgrade(|socket| session.run(socket)))
 }

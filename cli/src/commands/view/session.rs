@@ -7,6 +7,7 @@
 //!    coming while the user drags; a fine one is given up.
 //! 3. Each answer is binary: the length of a JSON header in four bytes (little endian), the header,
 //!    and the picture.
+//!    A fine picture also gives way to the coarse ones of other pages ([`urgency`](super::urgency)).
 //! 4. After a coarse picture without a further request, the same picture follows in full detail.
 //!
 //! A page that reads slowly is sent fewer pictures, because the next one is begun only when the
@@ -26,6 +27,7 @@ use tokio::task::JoinHandle;
 
 use super::request::{Mode, Request, Want};
 use super::scene::Scene;
+use super::urgency::{Urgency, Urgent};
 
 /// The time for a coarse picture, which allows more than 15 of them per second with encoding and
 /// transport.
@@ -44,6 +46,9 @@ const SAVES_MAX: usize = 8;
 pub(super) struct Session {
     scene: Arc<Scene>,
     runtime: Arc<Runtime>,
+    urgency: Arc<Urgency>,
+    /// The coarse picture that is wanted or in progress.
+    urgent: Option<Urgent>,
     /// The newest request for a frame that has not been begun.
     next: Option<Request>,
     /// Pictures to be saved, which do not replace each other.
@@ -60,13 +65,24 @@ pub(super) struct Session {
 struct Job {
     request: Request,
     size: (u32, u32),
-    is_given_up: Arc<AtomicBool>,
+    stop: Arc<Stop>,
     task: JoinHandle<Result<Made, String>>,
+}
+
+/// The reasons for which a picture is not completed.
+#[derive(Debug, Default)]
+struct Stop {
+    /// The page does not want it any more.
+    is_given_up: AtomicBool,
+    /// It gave way to a coarse picture, and has to begin again.
+    has_given_way: AtomicBool,
 }
 
 /// An encoded picture.
 struct Made {
     bytes: Vec<u8>,
+    /// True if nothing is visible.
+    is_empty: bool,
     /// The time for rendering and encoding.
     time: Duration,
 }
@@ -76,13 +92,17 @@ enum Event {
     Message(Option<Result<Message, axum::Error>>),
     Done(Result<Made, String>),
     Rest,
+    /// There is no coarse picture any more.
+    Calm,
 }
 
 impl Session {
-    pub(super) fn new(scene: Arc<Scene>, runtime: Arc<Runtime>) -> Self {
+    pub(super) fn new(scene: Arc<Scene>, runtime: Arc<Runtime>, urgency: Arc<Urgency>) -> Self {
         Self {
             scene,
             runtime,
+            urgency,
+            urgent: None,
             next: None,
             saves: VecDeque::new(),
             job: None,
@@ -97,6 +117,7 @@ impl Session {
         let mut sent = socket.send(Message::text(description)).await;
         while sent.is_ok() {
             self.begin();
+            self.update_urgency();
             sent = match self.event(&mut socket).await {
                 Event::Message(Some(Ok(Message::Text(text)))) => match Request::parse(&text) {
                     Ok(request) => match self.take(request) {
@@ -112,6 +133,7 @@ impl Session {
                     Some(message) => socket.send(message).await,
                     None => Ok(()),
                 },
+                Event::Calm => Ok(()),
                 Event::Rest => {
                     self.next = self.coarse.take().map(|request| Request {
                         moving: false,
@@ -127,6 +149,7 @@ impl Session {
     /// Waits for a message, for the picture in progress, or for the end of the time of rest.
     async fn event(&mut self, socket: &mut WebSocket) -> Event {
         let is_resting = self.job.is_none() && self.coarse.is_some();
+        let gives_way = self.job.is_none() && (self.next.is_some() || !self.saves.is_empty());
         let job = async {
             match &mut self.job {
                 // A panic of a rendering ends as an error of its picture.
@@ -141,6 +164,7 @@ impl Session {
             message = socket.recv() => Event::Message(message),
             outcome = job => Event::Done(outcome),
             () = tokio::time::sleep(REST), if is_resting => Event::Rest,
+            () = self.urgency.calm(), if gives_way => Event::Calm,
         }
     }
 
@@ -163,11 +187,22 @@ impl Session {
         None
     }
 
+    /// Tells other pages whether this one wants a coarse picture.
+    fn update_urgency(&mut self) {
+        let wanted = self.next.as_ref().is_some_and(|request| request.moving);
+        let is_urgent = wanted || self.job.as_ref().is_some_and(|job| job.request.moving);
+        self.urgent = match self.urgent.take() {
+            _ if !is_urgent => None,
+            None => Some(self.urgency.begin()),
+            urgent => urgent,
+        };
+    }
+
     /// Gives up the picture in progress; its end is still awaited.
     fn give_up(&mut self) {
         if let Some(job) = &self.job {
             // Relaxed: the flag publishes nothing else.
-            job.is_given_up.store(true, Relaxed);
+            job.stop.is_given_up.store(true, Relaxed);
         }
     }
 
@@ -176,20 +211,24 @@ impl Session {
         if self.job.is_some() {
             return;
         }
-        let Some(request) = self.next.take().or_else(|| self.saves.pop_front()) else {
+        let is_urgent = self.urgency.is_urgent();
+        let has_turn = |request: &mut Request| request.moving || !is_urgent;
+        let next = self.next.take_if(has_turn);
+        let save = || self.saves.pop_front_if(has_turn);
+        let Some(request) = next.or_else(save) else {
             return;
         };
         let size = self.size_of(&request);
-        let is_given_up = Arc::new(AtomicBool::new(false));
+        let stop = Arc::new(Stop::default());
         let (scene, runtime) = (self.scene.clone(), self.runtime.clone());
-        let (own, flag) = (request.clone(), is_given_up.clone());
+        let (urgency, own, flags) = (self.urgency.clone(), request.clone(), stop.clone());
         let task = tokio::task::spawn_blocking(move || {
-            runtime.install(|| make(&scene, &own, size, &flag))
+            make(&scene, &runtime, &urgency, &own, size, &flags)
         });
         self.job = Some(Job {
             request,
             size,
-            is_given_up,
+            stop,
             task,
         });
     }
@@ -221,7 +260,15 @@ impl Session {
     fn done(&mut self, outcome: Result<Made, String>) -> Option<Message> {
         let job = self.job.take()?;
         // Relaxed: only this thread sets the flag.
-        if job.is_given_up.load(Relaxed) {
+        if job.stop.is_given_up.load(Relaxed) {
+            return None;
+        }
+        // Relaxed: the end of the task comes before.
+        if job.stop.has_given_way.load(Relaxed) {
+            match job.request.want {
+                Want::Png => self.saves.push_front(job.request),
+                Want::Frame => self.next = self.next.take().or(Some(job.request)),
+            }
             return None;
         }
         let made = match outcome {
@@ -241,6 +288,7 @@ impl Session {
             "id": job.request.id,
             "size": [job.size.0, job.size.1],
             "coarse": is_coarse,
+            "empty": made.is_empty,
             "ms": made.time.as_secs_f64() * 1e3,
             "command": self.scene.command(&job.request),
         });
@@ -254,24 +302,37 @@ impl Session {
 /// Renders and encodes a picture.
 fn make(
     scene: &Scene,
+    runtime: &Runtime,
+    urgency: &Urgency,
     request: &Request,
     size: (u32, u32),
-    is_given_up: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Made, String> {
     let begun = Instant::now();
-    // Relaxed: the flag publishes nothing else.
-    let picture = scene.render(request, size, || match is_given_up.load(Relaxed) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    })?;
-    let bytes = match request.want {
-        Want::Png => picture.encode(PictureFormat::Png),
-        Want::Frame if request.moving => picture.jpeg(QUALITY_COARSE),
-        Want::Frame => picture.jpeg(QUALITY_FINE),
+    let proceeds = || {
+        let gives_way = !request.moving && urgency.is_urgent();
+        if gives_way {
+            // Relaxed: the flags publish nothing else.
+            stop.has_given_way.store(true, Relaxed);
+        }
+        // Relaxed: as above.
+        match gives_way || stop.is_given_up.load(Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     };
-    let bytes = bytes.map_err(|error| error.to_string())?;
-    let time = begun.elapsed();
-    Ok(Made { bytes, time })
+    let rendered = runtime.install(|| scene.render(request, size, proceeds))?;
+    // The workers are free for other pages meanwhile.
+    let bytes = match request.want {
+        Want::Png => rendered.picture.encode(PictureFormat::Png),
+        Want::Frame if request.moving => rendered.picture.jpeg(QUALITY_COARSE),
+        Want::Frame => rendered.picture.jpeg(QUALITY_FINE),
+    };
+    Ok(Made {
+        bytes: bytes.map_err(|error| error.to_string())?,
+        is_empty: rendered.is_empty,
+        time: begun.elapsed(),
+    })
 }
 
 /// Returns the header for a failure.

@@ -8,6 +8,7 @@ use raddle_graphics::volume::{PRESETS, Preset};
 
 use crate::arguments::{ViewArguments, VolumeArguments, values};
 use crate::commands::turn::FRAMES_MAX;
+use crate::error::CliError;
 
 pub(in crate::commands) const EXAMPLES: &str = "\
 Examples:
@@ -52,7 +53,8 @@ pub(crate) struct VolumeCommandArguments {
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = values::factor)]
     #[arg(allow_hyphen_values = true)]
     pub(super) opacity: f32,
-    /// Show the largest value along each ray (maximum intensity projection)
+    /// Show the largest value along each ray, in grey unless colours are given (maximum intensity
+    /// projection)
     #[arg(long)]
     pub(super) mip: bool,
     /// Distance between samples, in voxels
@@ -86,6 +88,21 @@ pub(crate) struct VolumeCommandArguments {
     pub(super) view: ViewArguments,
 }
 
+impl VolumeCommandArguments {
+    /// Checks that a threshold has an effect.
+    pub(super) fn check_threshold(&self) -> Result<(), CliError> {
+        match (self.threshold, self.preset) {
+            (Some(threshold), Some(PresetChoice(preset))) if !preset.has_threshold() => {
+                Err(CliError::WrongCall {
+                    options: format!("--threshold {threshold} --preset {}", preset.name),
+                    reason: "this preset has no threshold; expected another preset".to_owned(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// A preset.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PresetChoice(pub(super) &'static Preset);
@@ -94,8 +111,7 @@ impl FromStr for PresetChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = PRESETS.iter().find(|preset| preset.name == text);
-        found.map(Self).ok_or_else(|| {
+        Preset::named(text).map(Self).ok_or_else(|| {
             let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
             format!("expected one of {}", names.join(", "))
         })

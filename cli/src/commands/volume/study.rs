@@ -52,13 +52,12 @@ pub(super) fn run(
             GreyPicture::new(picture.edge, picture.pixels).save(path)?;
         }
         drop(phase);
-        let mut report = report(&input, sampling, &sum);
+        let mut report = report(&input, sampling, prepare_time, &sum);
         let names: Vec<String> = paths
             .iter()
             .map(|path| path.display().to_string())
             .collect();
         report
-            .quantity("prepared in", "prepare_s", &prepare_time)
             .field("steps", arguments.steps)
             .field("frames", frames.clone().collect::<Vec<_>>())
             .row("pictures", names.join(", "))
@@ -114,20 +113,25 @@ impl Sum {
     }
 }
 
-fn report(input: &VolumeInput, sampling: Sampling, sum: &Sum) -> Report {
+fn report(input: &VolumeInput, sampling: Sampling, prepare_time: Duration, sum: &Sum) -> Report {
     let counts = sum.counts;
     let time: Duration = sum.times.iter().sum();
     let seconds: Vec<f64> = sum.times.iter().map(Duration::as_secs_f64).collect();
     let mut report = Report::new();
     report
         .section("input", &input.facts)
+        .quantity("prepared in", "prepare_s", &prepare_time)
         .quantity("rendered in", "render_s", &time)
         .field("frame_s", seconds)
         .field("sampling", sampling)
         .quantity("rays", "rays", &Count(counts.rays as usize))
         .row(
             "work",
-            format!("{} samples", units::grouped(counts.samples)),
+            format!(
+                "{} rays in the volume, {} samples",
+                units::grouped(counts.rays_inside),
+                units::grouped(counts.samples)
+            ),
         )
         .field("counts", counts)
         .quantity("tasks", "tasks", &Count(sum.tasks))

@@ -26,6 +26,7 @@ fn a_square_is_cut_to_a_box() {
         ([0.25, 0.5, -1.0], [0.5, 0.75, 2.0], 0.0625),
         ([0.0, 0.0, 0.0], [1.0, 1.0, 0.0], 1.0),
         ([0.0, 0.0, 0.5], [1.0, 1.0, 1.0], 0.0),
+        ([1.0, 0.0, 0.0], [2.0, 1.0, 1.0], 0.0),
         ([1.5, 0.0, 0.0], [2.0, 1.0, 1.0], 0.0),
     ] {
         let bounds = Bounds {
@@ -40,6 +41,12 @@ fn a_square_is_cut_to_a_box() {
         assert_eq!(highest as usize, cut.positions.len());
         let is_inside = |it: &Vec3| it.cmpge(bounds.min).all() && it.cmple(bounds.max).all();
         assert!(cut.positions.iter().all(is_inside), "{min:?} {max:?}");
+        // Vertices in a plane are not doubled.
+        let is_flat = |index| {
+            let [a, b, c] = cut.triangle(index);
+            (b - a).cross(c - a) == Vec3::ZERO
+        };
+        assert!(!(0..cut.triangles.len()).any(is_flat), "{min:?} {max:?}");
     }
 }
 

@@ -39,8 +39,10 @@ mod tests;
 const EDGES: usize = 12;
 /// The key of a vertex inside of a cell, which no other cell has.
 const IN_CELL: u64 = u64::MAX;
-/// The part of a key that says that a vertex is a voxel, instead of an axis.
-const AT_VOXEL: u64 = 3;
+/// The smallest distance of a vertex from the voxels, as a share of an edge. In a voxel that has the
+/// isovalue, the vertices of several edges would be one, and more than two triangles could meet in a
+/// line.
+const SHARE_MIN: f64 = 1.0 / 4096.0;
 
 /// The surface in a layer of macrocells.
 #[derive(Debug, Default)]
@@ -208,12 +210,10 @@ impl<T: Voxel> Grid<'_, T> {
         }
         let vertices = &vertices[..edges.len()];
         let add = |layer: &mut Layer, [a, b, c]: [u32; 3]| {
-            if a != b && b != c && c != a {
-                layer.triangles.push(match self.is_mirrored {
-                    true => [a, b, c],
-                    false => [a, c, b],
-                });
-            }
+            layer.triangles.push(match self.is_mirrored {
+                true => [a, b, c],
+                false => [a, c, b],
+            });
         };
         if apex.is_some() {
             for pair in vertices[1..].windows(2) {
@@ -242,13 +242,9 @@ impl<T: Voxel> Grid<'_, T> {
         let mut to = from;
         to[axis] += 1;
         let [low, high] = [from, to].map(|at| self.voxels[self.index(at)].value());
-        let share = ((self.isovalue - low) / (high - low)).clamp(0.0, 1.0);
-        // Edges that meet in a voxel on the surface have the same vertex.
-        let key = match share {
-            0.0 => 4 * self.index(from) as u64 + AT_VOXEL,
-            1.0 => 4 * self.index(to) as u64 + AT_VOXEL,
-            _ => 4 * self.index(from) as u64 + axis as u64,
-        };
+        let share = (self.isovalue - low) / (high - low);
+        let share = share.clamp(SHARE_MIN, 1.0 - SHARE_MIN);
+        let key = 4 * self.index(from) as u64 + axis as u64;
         if let Some(&place) = layer.places.get(&key) {
             return place;
         }

@@ -14,6 +14,14 @@ const turned = (v, axis, angle) => {
   return add(add(times(v, c), times(cross(axis, v), s)), times(axis, dot(axis, v) * (1 - c)));
 };
 
+// The vertical field of view in degrees: in a picture that is taller than wide, the camera's own is
+// the horizontal one, so that nothing is cut off.
+function shownFov() {
+  const taller = picture.height / picture.width;
+  if (taller <= 1) return camera.fov;
+  return Math.min(170, 360 / Math.PI * Math.atan(taller * Math.tan(camera.fov * Math.PI / 360)));
+}
+
 function turn(dx, dy) {
   const scale = Math.PI / Math.max(200, picture.clientHeight);
   let offset = turned(sub(camera.eye, camera.at), camera.up, -dx * scale);
@@ -28,7 +36,7 @@ function move(dx, dy) {
   const sight = sub(camera.at, camera.eye);
   const side = unit(cross(sight, camera.up));
   const upwards = unit(cross(side, sight));
-  const pixel = 2 * norm(sight) * Math.tan(camera.fov * Math.PI / 360) / picture.clientHeight;
+  const pixel = 2 * norm(sight) * Math.tan(shownFov() * Math.PI / 360) / picture.clientHeight;
   const step = add(times(side, -dx * pixel), times(upwards, dy * pixel));
   camera.eye = add(camera.eye, step);
   camera.at = add(camera.at, step);

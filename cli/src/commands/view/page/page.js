@@ -26,7 +26,7 @@ function request(want, moving) {
     preset: $('preset').value || null,
     threshold: threshold ? threshold.value : 0,
     opacity: opacity(),
-    eye: camera.eye, at: camera.at, fov: camera.fov,
+    eye: camera.eye, at: camera.at, fov: shownFov(),
     clip: clip(),
   };
 }
@@ -88,7 +88,7 @@ async function show(header, bytes) {
   bitmap.close();
   command = header.command;
   $('command').textContent = command;
-  $('message').textContent = '';
+  $('message').textContent = header.empty ? 'Nothing is visible with these values.' : '';
   const now = performance.now();
   frames = frames.filter(time => now - time < 1000);
   frames.push(now);

@@ -102,8 +102,15 @@ fn at_most_two_triangles_of_noise_meet_in_a_line() {
         (state >> 8) as f32
     };
     let voxels: Vec<f32> = (0..24 * 24 * 24).map(noise).collect();
-    let volume = Volume::new([24; 3], voxels).expect("a sound volume");
-    let mesh = extracted(&volume, 8e6);
+    // Between voxels, and on many of them.
+    check_pairs(&voxels, 8e6);
+    let few: Vec<f32> = voxels.iter().map(|it| (it / 4e6).floor()).collect();
+    check_pairs(&few, 2.0);
+}
+
+fn check_pairs(voxels: &[f32], isovalue: f64) {
+    let volume = Volume::new([24; 3], voxels.to_vec()).expect("a sound volume");
+    let mesh = extracted(&volume, isovalue);
     let mut edges: HashMap<(u32, u32), i32> = HashMap::new();
     for corners in &mesh.triangles {
         for side in 0..3 {
