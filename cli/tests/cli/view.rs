@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use tungstenite::client::IntoClientRequest;
@@ -373,6 +374,18 @@ fn only_the_page_with_its_token_gets_anything() {
     }
 }
 
+/// Returns a request for a fine picture of a surface, as the page sends it.
+fn request_for(scene: &Value) -> Value {
+    serde_json::json!({
+        "id": 1, "want": "frame", "moving": false, "size": [64, 48],
+        "samples": 1, "mode": "surface",
+        "surfaces": [{ "iso": 155.0, "colour": "#ccc2b3", "opacity": 1.0 }],
+        "shadows": false, "preset": null, "threshold": 100.0, "opacity": 1.0,
+        "eye": scene["eye"], "at": scene["at"], "fov": 45.0,
+        "clip": [[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]],
+    })
+}
+
 #[test]
 fn bad_messages_are_answered_and_the_conversation_goes_on() {
     let folder = Folder::new("view-messages");
@@ -388,14 +401,7 @@ fn bad_messages_are_answered_and_the_conversation_goes_on() {
             &serde_json::json!("24 × 24 × 24 u8")
         )
     );
-    let request = serde_json::json!({
-        "id": 1, "want": "frame", "moving": false, "size": [64, 48],
-        "samples": 1, "mode": "surface",
-        "surfaces": [{ "iso": 155.0, "colour": "#ccc2b3", "opacity": 1.0 }],
-        "shadows": false, "preset": null, "threshold": 100.0, "opacity": 1.0,
-        "eye": scene["eye"], "at": scene["at"], "fov": 45.0,
-        "clip": [[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]],
-    });
+    let request = request_for(&scene);
     let answer = |socket: &mut WebSocket<TcpStream>, change: &dyn Fn(&mut Value)| {
         let mut request = request.clone();
         change(&mut request);
@@ -494,4 +500,40 @@ fn a_port_in_use_and_a_file_without_content_are_errors() {
     // There is no end at which statistics could be printed.
     let call = ["view", &file.display().to_string(), "--stats"];
     assert_eq!(run(call).code, Some(2));
+}
+
+// Regression: a page waited for the picture of another one, which can take a minute.
+#[test]
+fn a_coarse_picture_comes_before_the_fine_one_of_another_page() {
+    let folder = Folder::new("view-urgent");
+    let view = View::of(&folder.file("ball_24x24x24_u8.raw", ball()));
+    let [mut slow, mut fast] = [view.socket(), view.socket()];
+    let description = slow.read().expect("a description").into_text();
+    let scene: Value = serde_json::from_str(&description.expect("text")).expect("JSON");
+    fast.read().expect("a description");
+    let mut request = request_for(&scene);
+    request["mode"] = serde_json::json!("direct");
+    request["preset"] = serde_json::json!("x-ray");
+    for want in ["frame", "png"] {
+        request["want"] = serde_json::json!(want);
+        request["samples"] = serde_json::json!(16);
+        request["size"] = serde_json::json!([4096, 4096]);
+        slow.send(Message::text(request.to_string())).expect("sent");
+        // Long enough for the picture to begin, and much shorter than it takes.
+        std::thread::sleep(Duration::from_millis(300));
+        let coarse = serde_json::json!({ "moving": true, "size": [64, 48], "want": "frame" });
+        let mut request = request.clone();
+        for (key, value) in coarse.as_object().expect("an object") {
+            request[key] = value.clone();
+        }
+        fast.send(Message::text(request.to_string())).expect("sent");
+        let bytes = fast.read().expect("an answer").into_data();
+        assert!(bytes.windows(13).any(|part| part == b"\"coarse\":true"));
+    }
+    slow.get_mut().set_nonblocking(true).expect("a socket");
+    let nothing = slow.read().expect_err("no picture yet");
+    assert!(matches!(
+        nothing,
+        tungstenite::Error::Io(error) if error.kind() == std::io::ErrorKind::WouldBlock
+    ));
 }

@@ -70,6 +70,42 @@ enum Shown {
     },
 }
 
+/// Returns the options for direct rendering.
+///
+/// # Errors
+/// A line for the user if the preset does not exist.
+fn direct_options(
+    request: &Request,
+    histogram: &Histogram,
+    view: View,
+    frame: FrameOptions,
+) -> Result<DirectOptions, String> {
+    let blend = match request.mode {
+        Mode::Maximum => Blend::Maximum,
+        _ => Blend::Composite,
+    };
+    let preset = match &request.preset {
+        None => blend.preset(),
+        Some(name) => Some(Preset::named(name).ok_or("a preset that does not exist")?),
+    };
+    let transfer = TransferFunction::relative(preset, histogram.range, request.threshold);
+    let options = DirectOptions::new(transfer.with_opacity(request.opacity));
+    Ok(DirectOptions {
+        blend,
+        is_shaded: preset.is_none_or(Preset::is_lit),
+        step: match request.moving {
+            true => STEP_MOVING,
+            false => options.step,
+        },
+        view,
+        frame: FrameOptions {
+            background: blend.background(preset),
+            ..frame
+        },
+        ..options
+    })
+}
+
 /// Returns the words of a command that name a file or a generated scene.
 fn words_of(file: Option<&Path>, scene: Option<impl Display>) -> String {
     let file = file.map(|file| {
@@ -290,32 +326,7 @@ impl Scene {
                 },
                 Mode::Direct | Mode::Maximum,
             ) => {
-                let blend = match request.mode {
-                    Mode::Maximum => Blend::Maximum,
-                    _ => Blend::Composite,
-                };
-                let preset = match &request.preset {
-                    None => blend.preset(),
-                    Some(name) => Some(Preset::named(name).ok_or("a preset that does not exist")?),
-                };
-                let transfer =
-                    TransferFunction::relative(preset, histogram.range, request.threshold);
-                let mut options = DirectOptions {
-                    blend,
-                    is_shaded: preset.is_none_or(Preset::is_lit),
-                    ..DirectOptions::new(transfer.with_opacity(request.opacity))
-                };
-                if request.moving {
-                    options.step = STEP_MOVING;
-                }
-                let background = blend.background(preset);
-                (options.view, options.frame) = (
-                    view,
-                    FrameOptions {
-                        background,
-                        ..frame
-                    },
-                );
+                let options = direct_options(request, histogram, view, frame)?;
                 let rendering = direct::render(volume, macrocells, &options, |_| proceeds());
                 rendering
                     .map(|it| Rendered::new(it.picture, it.counts.hits))

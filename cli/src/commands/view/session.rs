@@ -4,10 +4,10 @@
 //! 1. The page gets a description of the scene, as JSON.
 //! 2. It sends requests, each as JSON. The newest one wins: a request that has not been begun is
 //!    replaced by the next one. A coarse picture in progress is completed, so that pictures keep
-//!    coming while the user drags; a fine one is given up.
+//!    coming while the user drags; a fine one is given up. It also gives way to the coarse pictures
+//!    of other pages ([`urgency`](super::urgency)).
 //! 3. Each answer is binary: the length of a JSON header in four bytes (little endian), the header,
 //!    and the picture.
-//!    A fine picture also gives way to the coarse ones of other pages ([`urgency`](super::urgency)).
 //! 4. After a coarse picture without a further request, the same picture follows in full detail.
 //!
 //! A page that reads slowly is sent fewer pictures, because the next one is begun only when the

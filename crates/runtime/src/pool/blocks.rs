@@ -4,10 +4,12 @@
 //! private blocks. As long as the worker's public queue has capacity, the oldest full block moves
 //! there, where other workers steal it as a whole. The worker itself takes its newest private task
 //! first, and its oldest public block when it has no private tasks. So small tasks cost one lock
-//! per block. Blocks move when a task is put, as in the study, and also when one is taken: without
-//! the latter, a worker that puts all of its tasks at once would share only the first two blocks. In exchange, other workers take tasks of private blocks only when they are about to
+//! per block. In exchange, other workers take tasks of private blocks only when they are about to
 //! sleep ([`hidden`](super::hidden)). A worker that has to wait makes all its tasks public, unless
 //! some are public already.
+//!
+//! Blocks move when a task is put, as in the study, and also when one is taken: without the latter,
+//! a worker that puts all of its tasks at once would share only the first two blocks.
 //!
 //! A worker that waits in a join or a scope steals only blocks in which it may run every task: the
 //! other tasks of a block could be tasks for which other workers wait.

@@ -39,9 +39,9 @@ mod tests;
 const EDGES: usize = 12;
 /// The key of a vertex inside of a cell, which no other cell has.
 const IN_CELL: u64 = u64::MAX;
-/// The smallest distance of a vertex from the voxels, as a share of an edge. In a voxel that has the
-/// isovalue, the vertices of several edges would be one, and more than two triangles could meet in a
-/// line.
+/// The smallest distance of a vertex from the voxels, as a share of an edge. In a voxel that has
+/// the isovalue, the vertices of several edges would be one, and more than two triangles could meet
+/// in a line.
 const SHARE_MIN: f64 = 1.0 / 4096.0;
 
 /// The surface in a layer of macrocells.
