@@ -60,6 +60,9 @@ pub(crate) struct IsosurfaceArguments {
         requires = "output"
     )]
     colour: Vec<Colour>,
+    /// Light surfaces by the differences between voxels on both sides, which hides their grid
+    #[arg(long, requires = "output")]
+    smooth: bool,
     /// Let surfaces cast shadows
     #[arg(long, requires = "output")]
     shadows: bool,
@@ -108,6 +111,7 @@ impl IsosurfaceArguments {
         IsosurfaceOptions {
             surfaces: surfaces.collect(),
             has_shadows: self.shadows,
+            is_smooth: self.smooth,
             view: self.view.view(offset),
             frame: self.view.frame(offset, None),
         }

@@ -201,8 +201,9 @@ fn a_volume_is_dragged_and_its_picture_is_that_of_the_command() {
     browser.evaluate(&set("#surfaces .number", "155"));
     browser.until("request('frame', false).surfaces[0].iso === 155");
     browser.click("shadows");
+    browser.click("smooth");
     browser.evaluate(&set("#samples", "4"));
-    browser.until("/--iso=155 --shadows .* --samples 4 /.test(command)");
+    browser.until("/--iso=155 --shadows --smooth .* --samples 4 /.test(command)");
     compare(&mut browser, &folder);
     browser.evaluate("document.querySelector('input[value=direct]').click()");
     browser.evaluate(&set("#preset", "bone"));

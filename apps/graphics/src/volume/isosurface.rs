@@ -70,6 +70,10 @@ pub struct IsosurfaceOptions {
     pub surfaces: Vec<Surface>,
     /// True if surfaces cast shadows.
     pub has_shadows: bool,
+    /// True for normals from the differences between voxels on both sides of a point. They are
+    /// continuous, and so hide the grid of the voxels. Otherwise, normals are those of the exact
+    /// surface, which has folds between cells.
+    pub is_smooth: bool,
     /// The requested properties of the camera. The others suit the volume.
     pub view: View,
     /// Size, samples and tiles of the picture.
@@ -152,6 +156,7 @@ impl IsosurfaceOptions {
         Self {
             surfaces: vec![Surface::new(isovalue, 0)],
             has_shadows: false,
+            is_smooth: false,
             view: View::default(),
             frame: FrameOptions::default(),
         }

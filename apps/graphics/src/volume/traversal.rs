@@ -83,6 +83,12 @@ impl GridRay {
         self.origin[axis] + t * self.direction[axis]
     }
 
+    /// Returns the point at a distance.
+    #[inline]
+    pub(crate) fn point(&self, t: f64) -> [f64; 3] {
+        [self.at(0, t), self.at(1, t), self.at(2, t)]
+    }
+
     /// Returns the distance to a plane across an axis that is not parallel to the ray.
     #[inline(always)]
     fn distance(&self, axis: usize, plane: f64) -> f64 {

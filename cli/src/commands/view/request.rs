@@ -29,6 +29,9 @@ pub(super) struct Request {
     /// The surfaces of equal value.
     pub(super) surfaces: Vec<RequestedSurface>,
     pub(super) shadows: bool,
+    /// True for normals that hide the grid of the voxels.
+    #[serde(default)]
+    pub(super) smooth: bool,
     /// The name of a preset; none for the default transfer function.
     pub(super) preset: Option<String>,
     /// The value between background and object.
@@ -126,8 +129,9 @@ impl Request {
             Mode::Mesh => ("render", String::new()),
             Mode::Surface => {
                 let shadows = if self.shadows { " --shadows" } else { "" };
+                let smooth = if self.smooth { " --smooth" } else { "" };
                 let surfaces = surfaces::options(&self.surfaces);
-                ("isosurface", surfaces + shadows)
+                ("isosurface", surfaces + shadows + smooth)
             }
             Mode::Direct | Mode::Maximum => {
                 let preset = self.preset.as_ref();

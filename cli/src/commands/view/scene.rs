@@ -310,6 +310,7 @@ impl Scene {
                 let options = IsosurfaceOptions {
                     surfaces: surfaces::rendered(&request.surfaces),
                     has_shadows: request.shadows,
+                    is_smooth: request.smooth,
                     view,
                     frame,
                 };

@@ -33,8 +33,8 @@ pub(crate) struct VolumeCommandArguments {
     /// File for the picture; its extension selects the format
     #[arg(short, long, value_name = "PICTURE", value_hint = ValueHint::FilePath)]
     pub(super) output: PathBuf,
-    /// File with the colour and opacity of values: lines of value, red, green, blue, opacity
-    /// [default: derived from the histogram]
+    /// File with the colour and opacity of values: lines of value, red, green, blue and opacity,
+    /// the last four from 0 to 1; constant beyond the ends [default: derived from the histogram]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) transfer: Option<PathBuf>,
     /// Colours and opacities relative to the histogram

@@ -476,3 +476,43 @@ fn macrocells_of_another_volume_are_an_error() {
         assert_eq!(outcome.expect_err("another size"), DirectError::OtherVolume);
     }
 }
+
+#[test]
+fn smooth_gradients_have_no_folds_between_cells() {
+    let volume = volume_of([9, 8, 7], |at| at.x * at.x + 3.0 * at.y - at.z);
+    let options = options(20.0, 16);
+    let macrocells = Macrocells::of(&volume);
+    let camera = volume.camera(&options.view).expect("a sound view");
+    let occupancy = occupancy_of(&macrocells, &options);
+    with_voxels!(volume.voxels(), voxels => {
+        let cells = ActiveCells::of(volume.size(), voxels, &occupancy, &[20.0]);
+        let shading = Shading::new(&camera, &volume.voxel_map(), macrocells.range());
+        let tracer = Tracer::new(&volume, voxels, &occupancy, &cells, None, &options, shading);
+        for (point, expected) in [
+            ([4.0, 3.0, 2.0], [8.0, 3.0, -1.0]),
+            ([3.999, 3.5, 2.25], [7.998, 3.0, -1.0]),
+            ([4.001, 3.5, 2.25], [8.002, 3.0, -1.0]),
+            // At the border, and beyond it by a rounding error.
+            ([0.0, 0.0, 6.0], [1.0, 3.0, -1.0]),
+            ([8.0 + 1e-9, 7.0, -1e-9], [15.0, 3.0, -1.0]),
+        ] {
+            let found = tracer.smooth_gradient(point);
+            let errors = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+            assert!(errors.fold(0.0, f64::max) < 1e-3, "{point:?}: {found:?}");
+        }
+    });
+}
+
+#[test]
+fn a_smooth_surface_has_the_hits_of_the_exact_one() {
+    let volume = noise([17, 14, 19]);
+    let exact = options(2.5, 48);
+    let smooth = IsosurfaceOptions {
+        is_smooth: true,
+        has_shadows: true,
+        ..exact.clone()
+    };
+    let (exact, smooth) = (rendered(&volume, &exact), rendered(&volume, &smooth));
+    assert_eq!(smooth.counts.hits, exact.counts.hits);
+    assert!(smooth.picture != exact.picture);
+}

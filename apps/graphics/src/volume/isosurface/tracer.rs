@@ -46,6 +46,7 @@ pub(super) struct Tracer<'a, T> {
     beams: Option<&'a Beams>,
     surfaces: &'a [Surface],
     has_shadows: bool,
+    is_smooth: bool,
     clip: Option<Bounds>,
     shading: Shading,
     map: VoxelMap,
@@ -72,6 +73,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
             beams,
             surfaces: &options.surfaces,
             has_shadows: options.has_shadows,
+            is_smooth: options.is_smooth,
             clip: options.frame.clip,
             shading,
             map: volume.voxel_map(),
@@ -330,8 +332,12 @@ impl<'a, T: Voxel> Tracer<'a, T> {
     ) -> [Vec3; FOUR] {
         let [mut gradient, mut direction, mut albedo] = [[[0.0; FOUR]; 3]; 3];
         for (lane, (ray, hit)) in points.clone().enumerate().take(FOUR) {
+            let of_hit = match self.is_smooth {
+                true => self.smooth_gradient(self.map.ray(ray).point(hit.t)),
+                false => hit.gradient.into(),
+            };
             for axis in 0..3 {
-                gradient[axis][lane] = hit.gradient[axis] as f32;
+                gradient[axis][lane] = of_hit[axis] as f32;
                 direction[axis][lane] = ray.direction[axis];
                 albedo[axis][lane] = self.surfaces[hit.surface].colour[axis];
             }
@@ -353,6 +359,25 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         let half = unit([0, 1, 2].map(|axis: usize| towards[axis] - sight[axis]));
         let light = self.shading.light(albedo, normal, half, is_lit);
         std::array::from_fn(|lane| Vec3::from_array(light.map(|channel| channel[lane])))
+    }
+
+    /// Returns the differences of values between the points one voxel behind and one before a point,
+    /// along each axis, for one voxel. At the border of the volume, a point is the nearest one in
+    /// it.
+    pub(super) fn smooth_gradient(&self, point: [f64; 3]) -> [f64; 3] {
+        let limits = self.cells.map(|count| count as f64);
+        let value = |point: [f64; 3]| {
+            let at = [0, 1, 2].map(|axis: usize| (point[axis] as usize).min(self.cells[axis] - 1));
+            let inner = [0, 1, 2].map(|axis: usize| point[axis] - at[axis] as f64);
+            self.cell(at).value(inner)
+        };
+        let point = [0, 1, 2].map(|axis: usize| point[axis].clamp(0.0, limits[axis]));
+        [0, 1, 2].map(|axis: usize| {
+            let [mut before, mut behind] = [point; 2];
+            before[axis] = (point[axis] - 1.0).max(0.0);
+            behind[axis] = (point[axis] + 1.0).min(limits[axis]);
+            (value(behind) - value(before)) / (behind[axis] - before[axis])
+        })
     }
 
     /// Returns true if a surface is between a point of a surface and the sun.

@@ -75,7 +75,7 @@ function reset() {
   if (scene.content === 'volume') {
     resetSurfaces();
     threshold.set(scene.threshold);
-    $('shadows').checked = false;
+    $('shadows').checked = $('smooth').checked = false;
     $('preset').value = '';
     $('opacity').value = 0;
     showOpacity();
@@ -146,7 +146,7 @@ for (const [axis, name] of ['x', 'y', 'z'].entries()) {
 for (const choice of document.querySelectorAll('input[name=mode]')) {
   choice.onchange = () => { showMode(); atRest(); };
 }
-$('shadows').onchange = $('preset').onchange = $('samples').onchange = atRest;
+$('shadows').onchange = $('smooth').onchange = $('preset').onchange = $('samples').onchange = atRest;
 $('opacity').oninput = () => { showOpacity(); changed(); };
 $('opacity').onchange = atRest;
 $('histogram').onpointerdown = event => {

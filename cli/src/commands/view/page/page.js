@@ -23,6 +23,7 @@ function request(want, moving) {
     mode: mode(),
     surfaces: surfaceRequests(),
     shadows: $('shadows').checked,
+    smooth: $('smooth').checked,
     preset: $('preset').value || null,
     threshold: threshold ? threshold.value : 0,
     opacity: opacity(),

@@ -117,7 +117,7 @@ pub(super) fn with_attributes<T>(
         }
         other => {
             let found = format!("images compressed by transfer syntax {other}");
-            let expected = "images without compression (dcmdjpeg or gdcmconv --raw)";
+            let expected = "images without compression (gdcmconv --raw)";
             Err(wrong(found, expected))
         }
     }
@@ -164,10 +164,7 @@ fn attributes(source: &mut Source<'_>, syntax: &str) -> Result<Attributes, Fault
             LazyDataToken::PixelSequenceStart if !path.is_empty() => path.push(PIXELS),
             LazyDataToken::PixelSequenceStart => {
                 let found = "images compressed in fragments";
-                return Err(wrong(
-                    found,
-                    "images without compression (dcmdjpeg or gdcmconv --raw)",
-                ));
+                return Err(wrong(found, "images without compression (gdcmconv --raw)"));
             }
             LazyDataToken::SequenceEnd => drop(path.pop()),
             LazyDataToken::ItemStart { .. } if path == [FRAMES] => {
