@@ -361,9 +361,9 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         std::array::from_fn(|lane| Vec3::from_array(light.map(|channel| channel[lane])))
     }
 
-    /// Returns the differences of values between the points one voxel behind and one before a point,
-    /// along each axis, for one voxel. At the border of the volume, a point is the nearest one in
-    /// it.
+    /// Returns the differences of values between the points one voxel behind and one before a
+    /// point, along each axis, for one voxel. At the border of the volume, a point is the nearest
+    /// one in it.
     pub(super) fn smooth_gradient(&self, point: [f64; 3]) -> [f64; 3] {
         let limits = self.cells.map(|count| count as f64);
         let value = |point: [f64; 3]| {
