@@ -63,6 +63,10 @@ fn the_pictures_of_splash_are_reproduced() {
     assert!(adaptive.counts.samples.abs_diff(91_346) < 100);
     let full = render(0, Sampling::Full).counts;
     assert_eq!(full.rays_inside, 65_475);
+    for (frame, rays) in [(3, 60_033), (7, 58_058)] {
+        let counts = render(frame, Sampling::Full).counts;
+        assert!(counts.rays_inside.abs_diff(rays) <= 1, "{counts:?}");
+    }
     assert!(full.samples.abs_diff(208_356) < 100);
     let (decibels, _) = compare(&adaptive.pixels, &render(0, Sampling::Full).pixels);
     assert!((43.0..47.0).contains(&decibels), "{decibels} dB");
