@@ -116,8 +116,8 @@ impl<'a> VolrendFrame<'a> {
         let rows = 0..self.edge();
         if self.sampling == Sampling::Adaptive {
             let is_counted = |x, y| self.pixels.get(x, y).is_some() && self.tracer.is_inside(x, y);
-            let count = |y| rows.clone().filter(|&x| is_counted(x, y)).count() as u64;
-            return rows.clone().map(count).sum();
+            let count = |y: usize| rows.clone().filter(|&x| is_counted(x, y as u32)).count() as u64;
+            return raddle::map(0..rows.len(), count).iter().sum();
         }
         // The picture of a box is convex: from the middle on, rows without a ray are the end.
         let middle = self.edge() / 2;
