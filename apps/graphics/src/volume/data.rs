@@ -129,8 +129,8 @@ impl Layout {
         }
     }
 
-    /// Reads the voxels as binary data, and applies a slope and an intercept to each slice in place
-    /// of those of the layout. Besides the voxels, only one slice is in memory.
+    /// Reads the voxels as binary data. Each slice has its own slope and intercept, and those of
+    /// the layout are ignored. Besides the voxels, only one slice is in memory.
     pub(crate) fn read_slices(
         &self,
         source: &mut Source<'_>,

@@ -74,8 +74,8 @@ impl<'a> VolrendFrame<'a> {
         (x as u32 * TILE_EDGE, y as u32 * TILE_EDGE)
     }
 
-    /// Follows the rays of a tile, and returns the work, of which
-    /// [`rays_inside`](Self::rays_inside) has a part.
+    /// Follows the rays of a tile, and returns the work. The number of rays in the volume is left
+    /// at 0, see [`rays_inside`](Self::rays_inside).
     ///
     /// # Panics
     /// Panics if there is no such tile.
@@ -123,9 +123,8 @@ impl<'a> VolrendFrame<'a> {
         let middle = self.edge() / 2;
         let below = (middle..self.edge()).map(|y| self.rays_in_row(y));
         let above = (0..middle).rev().map(|y| self.rays_in_row(y));
-        let of =
-            |rows: &mut dyn Iterator<Item = u64>| rows.take_while(|&count| count > 0).sum::<u64>();
-        of(&mut { below }) + of(&mut { above })
+        let has_rays = |count: &u64| *count > 0;
+        below.take_while(has_rays).sum::<u64>() + above.take_while(has_rays).sum::<u64>()
     }
 
     /// Counts the rays of a row with a sample in the volume.
