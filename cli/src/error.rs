@@ -8,6 +8,7 @@ use raddle::chare::nodes::JobError;
 use raddle::net::{NetError, SendError};
 use raddle_graphics::file::FileError;
 use raddle_graphics::kdtree;
+use raddle_graphics::mesh::COORDINATE_MAX;
 use raddle_graphics::picture::PictureError;
 use raddle_graphics::render_mesh::RenderError;
 use raddle_graphics::scene::OutOfMemory;
@@ -91,6 +92,14 @@ pub(crate) enum CliError {
         /// The reason.
         reason: String,
     },
+    /// A surface is too far from the origin for a file of a mesh.
+    #[error("{input}: coordinates up to {found:e}; expected at most {COORDINATE_MAX:e} in a mesh")]
+    FarSurface {
+        /// The file.
+        input: String,
+        /// The largest coordinate.
+        found: f64,
+    },
     /// No tree can be built from a mesh.
     #[error("{input}: {source}")]
     Tree {
@@ -134,6 +143,16 @@ pub(crate) enum CliError {
         path: PathBuf,
         /// The reason why it is not a matrix.
         source: MatrixError,
+    },
+    /// A file has nothing that can be shown.
+    #[error(
+        "{}: neither a mesh nor a volume; expected a mesh in {}, or a volume in {} (raw: named \
+         with its size, or with --raw-size)",
+        path.display(), raddle_graphics::mesh::FORMATS, raddle_graphics::volume::FORMATS
+    )]
+    NothingToShow {
+        /// The file.
+        path: PathBuf,
     },
     /// The parties of a matrix cannot be placed.
     #[error("{input}: {source}")]

@@ -15,6 +15,8 @@ use crate::{output, units};
 
 /// The number of ranges of the histogram from which the default transfer function is derived.
 pub(crate) const BIN_COUNT: usize = 256;
+/// The largest integer up to which an `f32` represents all integers.
+const F32_EXACT_MAX: u32 = 1 << f32::MANTISSA_DIGITS;
 
 /// A volume, its ranges, and facts about its origin.
 #[derive(Debug)]
@@ -115,6 +117,13 @@ impl VolumeInput {
             let count = loaded.report.trailing_bytes;
             output::warn(&format!("{name}: {count} bytes after the end ignored"));
         }
+        if is_rounded(&loaded, &macrocells) && !quiet {
+            let file_type = loaded.report.file_type;
+            output::warn(&format!(
+                "{name}: voxels of type {file_type} became f32, which rounds integers above \
+                 {F32_EXACT_MAX}"
+            ));
+        }
         let facts = facts_of(&name, &loaded, &macrocells);
         Ok(Self {
             volume: loaded.volume,
@@ -124,6 +133,14 @@ impl VolumeInput {
             facts,
         })
     }
+}
+
+/// Returns true if an `f32` may not represent all integers of a file, such as labels.
+fn is_rounded(loaded: &Loaded, macrocells: &Macrocells) -> bool {
+    let is_wide = ["u32", "i32", "u64", "i64"].contains(&loaded.report.file_type);
+    let [low, high] = macrocells.range();
+    // The next integer becomes the largest exact one.
+    is_wide && low.abs().max(high.abs()) >= f64::from(F32_EXACT_MAX)
 }
 
 /// Describes a volume that was loaded from a file.
@@ -164,6 +181,10 @@ fn facts_of(name: &str, loaded: &Loaded, macrocells: &Macrocells) -> Facts {
         facts.row("arrays left out", names.collect::<Vec<_>>().join(", "));
     }
     describe(&mut facts, volume, macrocells, report.offset);
+    facts.field("file_type", report.file_type);
+    if report.file_type != volume.voxels().type_name() {
+        facts.row("type in the file", report.file_type);
+    }
     facts.quantity("loaded in", "load_s", &report.time);
     facts
 }
@@ -204,6 +225,9 @@ fn describe(facts: &mut Facts, volume: &Volume, macrocells: &Macrocells, offset:
             let DVec3 { x, y, z } = volume.direction().col(axis);
             format!("{x:.4},{y:.4},{z:.4}")
         };
-        facts.row("axes", format!("{}, {}, {}", axis(0), axis(1), axis(2)));
+        facts.row(
+            "direction",
+            format!("{}, {}, {}", axis(0), axis(1), axis(2)),
+        );
     }
 }

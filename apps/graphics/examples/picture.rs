@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use raddle_graphics::kdtree::{KdTree, Parameters};
 use raddle_graphics::picture;
+use raddle_graphics::render::FrameOptions;
 use raddle_graphics::render_mesh::{RenderOptions, render};
 use raddle_graphics::scene::{Scene, generate};
 
@@ -24,8 +25,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mesh = generate(Scene::Knot, 100_000);
     let tree = KdTree::build(&mesh, &Parameters::default())?;
     let statistics = tree.statistics();
-    let options = RenderOptions {
+    let frame = FrameOptions {
         size: (800, 600),
+        samples: 4,
+        ..FrameOptions::default()
+    };
+    let options = RenderOptions {
+        frame,
         ..RenderOptions::default()
     };
     let rendering = render(&mesh, &tree, &options, |_| ())?;

@@ -5,9 +5,6 @@
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
-use glam::Vec3;
-
-use crate::bounds::Bounds;
 use crate::camera::{Camera, CameraError, Setting, View};
 use crate::kdtree::KdTree;
 use crate::memory;
@@ -28,35 +25,19 @@ use shade::Shader;
 ///
 /// # Examples
 /// ```
+/// use raddle_graphics::render::FrameOptions;
 /// use raddle_graphics::render_mesh::RenderOptions;
 ///
-/// let options = RenderOptions { size: (320, 200), ..RenderOptions::default() };
-/// assert_eq!(options.samples, 4);
+/// let frame = FrameOptions { size: (320, 200), samples: 4, ..FrameOptions::default() };
+/// let options = RenderOptions { frame, ..RenderOptions::default() };
+/// assert_eq!(options.view, Default::default());
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RenderOptions {
-    /// Width and height in pixels, each from 1 to [`SIZE_MAX`](render::SIZE_MAX).
-    pub size: (u32, u32),
-    /// The number of rays per pixel, from 1 to [`SAMPLES_MAX`](render::SAMPLES_MAX).
-    pub samples: u32,
     /// The requested properties of the camera. The others are chosen to suit the mesh.
     pub view: View,
-    /// The part of the mesh that is shown; everything if there is none.
-    pub clip: Option<Bounds>,
-    /// The colour behind the mesh, linear; a backdrop if there is none.
-    pub background: Option<Vec3>,
-}
-
-impl Default for RenderOptions {
-    fn default() -> Self {
-        Self {
-            size: (1024, 1024),
-            samples: 4,
-            view: View::default(),
-            clip: None,
-            background: None,
-        }
-    }
+    /// The picture.
+    pub frame: FrameOptions,
 }
 
 /// The reasons why a picture cannot be rendered.
@@ -161,6 +142,7 @@ impl AddAssign for RayCounts {
 /// use glam::Vec3;
 /// use raddle_graphics::kdtree::{KdTree, Parameters};
 /// use raddle_graphics::mesh::Mesh;
+/// use raddle_graphics::render::FrameOptions;
 /// use raddle_graphics::render_mesh::{RenderOptions, render};
 ///
 /// let mesh = Mesh {
@@ -169,7 +151,8 @@ impl AddAssign for RayCounts {
 ///     triangles: vec![[0, 1, 2]],
 /// };
 /// let tree = KdTree::build(&mesh, &Parameters::default())?;
-/// let options = RenderOptions { size: (64, 48), ..RenderOptions::default() };
+/// let frame = FrameOptions { size: (64, 48), samples: 4, ..FrameOptions::default() };
+/// let options = RenderOptions { frame, ..RenderOptions::default() };
 /// let rendering = render(&mesh, &tree, &options, |_| ())?;
 /// assert_eq!(rendering.report.rays_primary, 64 * 48 * 4);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -180,13 +163,7 @@ pub fn render<P: Proceed>(
     options: &RenderOptions,
     on_tile: impl Fn(TileDone) -> P + Sync,
 ) -> Result<Rendering, RenderError> {
-    let frame = FrameOptions {
-        size: options.size,
-        samples: options.samples,
-        clip: options.clip,
-        background: options.background,
-        ..FrameOptions::default()
-    };
+    let frame = &options.frame;
     frame.check()?;
     check_tree(mesh, tree)?;
     let start = Instant::now();
@@ -194,18 +171,18 @@ pub fn render<P: Proceed>(
     // work.
     memory::ask(CornerNormals::bytes_for(mesh))
         .map_err(|none| RenderError::OutOfMemory { bytes: none.0 })?;
-    let (camera, setting) = options.view.camera(mesh, tree, options.size)?;
+    let (camera, setting) = options.view.camera(mesh, tree, frame.size)?;
     let normals = CornerNormals::of(mesh, tree.bounds());
     let shader = Shader {
         mesh,
         tree,
         normals: &normals,
         lights: light::choose(tree, &camera, setting, options.view.up()),
-        clip: options.clip,
+        clip: frame.clip,
     };
     let time_prepare = start.elapsed();
 
-    let frame = render::render(&shader, &camera, &frame, on_tile)?;
+    let frame = render::render(&shader, &camera, frame, on_tile)?;
     let report = RenderReport {
         camera,
         setting,

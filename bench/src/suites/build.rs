@@ -12,6 +12,7 @@ use glam::Vec3;
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::picture::Picture;
+use raddle_graphics::render::FrameOptions;
 use raddle_graphics::render_mesh::{self as render, RenderOptions};
 
 use crate::error::BenchError;
@@ -89,8 +90,13 @@ fn compare_pictures(
     mesh: &Mesh,
 ) -> Result<(), BenchError> {
     let tree = KdTree::build(mesh, &Parameters::default()).map_err(failure)?;
-    let options = RenderOptions {
+    let frame = FrameOptions {
         size: PICTURE,
+        samples: 4,
+        ..FrameOptions::default()
+    };
+    let options = RenderOptions {
+        frame,
         ..RenderOptions::default()
     };
     let render = || {

@@ -190,18 +190,21 @@ fn compare<'a>(
     workload: &'a dyn Workload,
     others: Vec<Box<dyn Contender + 'a>>,
 ) -> Result<(), BenchError> {
+    // Loops of a workload outside of its tasks have one worker, too.
+    let mut alone = RaddlePools::default();
+    let mut on_stack = move || alone.install(1, || workload.measure(Runner::Stack));
     let case = Case {
         suite,
         name,
         unit: Unit::Milliseconds,
         repetitions: 1,
         file: None,
-        expected: workload.measure(Runner::Stack).result,
+        expected: on_stack()?.result,
         tolerance: 0,
     };
     let auto = PoolKind::default();
     let mut auto = on(auto.name(), Runtime::builder().pool(auto), workload);
-    let base = Local::new(chart::BASE, |_| Ok(workload.measure(Runner::Stack)));
+    let base = Local::new(chart::BASE, move |_| on_stack());
     let mut peers: Vec<Box<dyn Contender + 'a>> = vec![Box::new(base)];
     peers.extend(others);
     measurement.compare(&case, &mut auto, &mut peers)

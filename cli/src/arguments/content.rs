@@ -29,8 +29,8 @@ pub(crate) struct ContentArguments {
 pub(crate) enum ContentInput {
     Volume(VolumeArguments),
     Mesh(InputArguments),
-    /// A file that does not look like either. The loader of volumes tells the reason.
-    Unknown(VolumeArguments),
+    /// A file that does not look like either.
+    Unknown(PathBuf),
 }
 
 impl ContentArguments {
@@ -50,7 +50,7 @@ impl ContentArguments {
             _ if scene.is_some() => Some(Content::Mesh),
             _ => Some(Content::Volume),
         };
-        if content == Some(Content::Mesh) {
+        if content != Some(Content::Volume) {
             self.reading.check_unused()?;
         }
         let volume = VolumeArguments {
@@ -64,7 +64,7 @@ impl ContentArguments {
                 scene,
             }),
             Some(_) => ContentInput::Volume(volume),
-            None => ContentInput::Unknown(volume),
+            None => ContentInput::Unknown(volume.file.unwrap_or_default()),
         })
     }
 }

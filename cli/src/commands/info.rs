@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::arguments::{ContentArguments, ContentInput, InputArguments, Options, VolumeArguments};
 use crate::error::CliError;
 use crate::input::{Input, coordinates};
-use crate::report::{Count, Plain, RanOn, Report};
+use crate::report::{Count, Facts, Plain, RanOn, Report};
 use crate::volume_input::{BIN_COUNT, VolumeInput};
 use crate::{units, workers};
 
@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &InfoArguments, options: &Options) -> Result<Report
     let report = runtime.install(|| match &input {
         ContentInput::Mesh(input) => of_mesh(input, bins, options.quiet),
         ContentInput::Volume(input) => of_volume(input, bins, options.quiet),
-        ContentInput::Unknown(input) => of_matrix(input, bins),
+        ContentInput::Unknown(file) => of_matrix(file, bins),
     })?;
     Ok(report.on(RanOn::Workers(runtime)))
 }
@@ -108,9 +108,7 @@ fn of_volume(input: &VolumeArguments, bins: usize, quiet: bool) -> Result<Report
     Ok(report)
 }
 
-fn of_matrix(input: &VolumeArguments, bins: usize) -> Result<Report, CliError> {
-    input.reading.check_unused()?;
-    let file = input.file.as_deref().unwrap_or(Path::new(""));
+fn of_matrix(file: &Path, bins: usize) -> Result<Report, CliError> {
     let (matrix, format) =
         Matrix::read_with_format(file).map_err(|source| CliError::UnknownContent {
             path: file.to_path_buf(),
@@ -118,17 +116,25 @@ fn of_matrix(input: &VolumeArguments, bins: usize) -> Result<Report, CliError> {
         })?;
     let values: Vec<f64> = matrix.entries().map(|(_, _, bytes)| bytes).collect();
     let sum: f64 = values.iter().sum();
-    let mut report = Report::new();
-    report
-        .row("file", file.display().to_string())
-        .field("file", file.display().to_string())
-        .field("content", "matrix")
+    let mut facts = Facts::new();
+    facts
+        .quantity("file", "file", &Plain(file.display().to_string()))
         .quantity("format", "format", &Plain(format.to_string()))
         .quantity("parties", "parties", &Count(matrix.order()))
-        .quantity("entries", "entries", &Count(values.len()))
+        .quantity("entries", "entries", &Count(values.len()));
+    let mut report = Report::new();
+    report
+        .section("input", &facts)
+        .field("content", "matrix")
         .row("sum", units::large(sum))
         .field("sum", sum);
-    histogram(&mut report, "entries", "entry_values", &values, bins);
+    histogram(
+        &mut report,
+        "bytes of entries",
+        "entry_bytes",
+        &values,
+        bins,
+    );
     Ok(report)
 }
 

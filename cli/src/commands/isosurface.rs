@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueHint};
 use glam::{DVec3, Vec3};
-use raddle_graphics::mesh::{Mesh, PlyOptions, Presentation};
+use raddle_graphics::mesh::{COORDINATE_MAX, Mesh, PlyOptions, Presentation};
 use raddle_graphics::picture;
 use raddle_graphics::volume::isosurface::{
     self, IsosurfaceCounts, IsosurfaceError, IsosurfaceOptions, IsosurfaceRendering, Surface,
@@ -270,6 +270,12 @@ fn extract(
     options: &Options,
     report: &mut Report,
 ) -> Result<(), CliError> {
+    let corners = input.corners().map(|corner| corner.abs().max_element());
+    let found = corners[0].max(corners[1]);
+    if found > f64::from(COORDINATE_MAX) {
+        let input = input.name.clone();
+        return Err(CliError::FarSurface { input, found });
+    }
     let phase = Phase::begin("extracting", options.quiet);
     let mut mesh = Mesh::default();
     let mut comments = vec!["surfaces of equal value in a volume, by raddle".to_owned()];
@@ -281,14 +287,8 @@ fn extract(
             Some(clip) => more.clipped(clip),
             None => more,
         };
-        let (first, first_face) = (mesh.positions.len(), mesh.triangles.len());
-        if u32::try_from(first + more.positions.len()).is_err() {
-            return Err(refused(IsosurfaceError::Vertices, arguments));
-        }
-        mesh.positions.extend(more.positions);
-        mesh.normals.extend(more.normals);
-        let moved = |corners: [u32; 3]| corners.map(|corner| corner + first as u32);
-        mesh.triangles.extend(more.triangles.into_iter().map(moved));
+        let first_face = mesh.triangles.len();
+        append(&mut mesh, more).map_err(|source| refused(source, arguments))?;
         let end = mesh.triangles.len();
         comments.push(format!(
             "isovalue {isovalue}: faces {first_face} to {end}, without the last"
@@ -322,6 +322,22 @@ fn extract(
         .quantity("vertices", "vertices", &Count(mesh.positions.len()))
         .row("mesh", path.display().to_string())
         .field("mesh", path.display().to_string());
+    Ok(())
+}
+
+/// Appends the mesh of another surface.
+fn append(mesh: &mut Mesh, more: Mesh) -> Result<(), IsosurfaceError> {
+    if mesh.triangles.is_empty() {
+        // The usual case: a single surface, which may take a large part of the memory.
+        *mesh = more;
+        return Ok(());
+    }
+    let first = mesh.positions.len();
+    u32::try_from(first + more.positions.len()).map_err(|_| IsosurfaceError::Vertices)?;
+    mesh.positions.extend(more.positions);
+    mesh.normals.extend(more.normals);
+    let moved = |corners: [u32; 3]| corners.map(|corner| corner + first as u32);
+    mesh.triangles.extend(more.triangles.into_iter().map(moved));
     Ok(())
 }
 
@@ -364,7 +380,7 @@ fn report_pictures(
         .row(
             "work",
             format!(
-                "{} cells, {} roots",
+                "{} cells, {} cubics",
                 units::grouped(counts.cells),
                 units::grouped(counts.cubics)
             ),

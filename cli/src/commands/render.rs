@@ -102,16 +102,12 @@ pub(super) fn run(arguments: &RenderArguments, options: &Options) -> Result<Repo
             ..given
         },
     };
-    let frame = view.frame(input.offset, None);
     let render_options = RenderOptions {
-        size: frame.size,
-        samples: frame.samples,
         view: View {
             is_orthographic: view.orthographic,
             ..chosen
         },
-        clip: frame.clip,
-        background: frame.background,
+        frame: view.frame(input.offset, None),
     };
     let made = runtime.install(|| make(&input, &render_options, arguments, options.quiet))?;
     let report = made.report(&input, arguments, runtime.worker_count());

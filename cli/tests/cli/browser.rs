@@ -88,8 +88,15 @@ impl Browser {
         browser
     }
 
-    /// Calls a method, and returns its result. Events in between are ignored.
+    /// Calls a method, and returns its result.
     fn call(&mut self, method: &str, parameters: Value) -> Value {
+        let reply = self.reply(method, parameters);
+        assert!(reply["error"].is_null(), "{method}: {reply}");
+        reply["result"].clone()
+    }
+
+    /// Calls a method, and returns its reply. Events in between are ignored.
+    fn reply(&mut self, method: &str, parameters: Value) -> Value {
         self.call_count += 1;
         let id = self.call_count;
         let mut message = json!({ "id": id, "method": method, "params": parameters });
@@ -103,8 +110,7 @@ impl Browser {
             let reply = reply.to_text().expect("text");
             let reply: Value = serde_json::from_str(reply).expect("JSON");
             if reply["id"] == id {
-                assert!(reply["error"].is_null(), "{method}: {reply}");
-                return reply["result"].clone();
+                return reply;
             }
         }
     }
@@ -124,8 +130,12 @@ impl Browser {
     pub(crate) fn until(&mut self, script: &str) {
         let mut attempts = 0;
         let parameters = json!({ "expression": script, "returnByValue": true });
-        // Until the page is there, the script fails.
-        while self.call("Runtime.evaluate", parameters.clone())["result"]["value"] != true {
+        // Until the page is there, the script fails, and so does the call if a page goes away.
+        let is_true = |browser: &mut Self| {
+            let reply = browser.reply("Runtime.evaluate", parameters.clone());
+            reply["result"]["result"]["value"] == true
+        };
+        while !is_true(self) {
             attempts += 1;
             assert!(attempts < ATTEMPTS, "never: {script}");
             std::thread::sleep(Duration::from_millis(20));

@@ -280,7 +280,7 @@ fn info_describes_meshes_volumes_and_matrices() {
     let value = json(&run_well(call("info", &matrix, "--json")));
     assert_eq!(value["content"], "matrix");
     assert_eq!(
-        (&value["parties"], &value["entries"]),
+        (&value["input"]["parties"], &value["input"]["entries"]),
         (&3.into(), &6.into())
     );
     assert_eq!(value["sum"], 13.0);
@@ -292,6 +292,49 @@ fn info_describes_meshes_volumes_and_matrices() {
         "{error}"
     );
     assert!(run_badly(call("info", &folder.path("none"), "")).contains("No such file"));
+}
+
+#[test]
+fn integers_that_become_floats_are_reported() {
+    let folder = Folder::new("wide");
+    let bytes_of = |value: i32| [[0; 4], value.to_le_bytes()].concat().repeat(32);
+    for (value, is_rounded) in [((1 << 24) - 1, false), ((1 << 24) + 1, true)] {
+        let file = folder.file("labels_4x4x4_i32.raw", bytes_of(value));
+        let outcome = run(call("info", &file, ""));
+        assert_eq!(outcome.code, Some(0));
+        let text = outcome.output.replace(' ', "");
+        assert!(
+            text.contains("typef32") && text.contains("typeinthefilei32"),
+            "{text}"
+        );
+        let warning = "voxels of type i32 became f32, which rounds integers above 16777216";
+        assert_eq!(outcome.errors.contains(warning), is_rounded, "{value}");
+    }
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let value = json(&run_well(call("info", &file, "--json")));
+    assert_eq!(value["input"]["file_type"], "u8");
+    assert!(!run_well(call("info", &file, "")).contains("type in the file"));
+}
+
+#[test]
+fn a_surface_that_is_too_far_for_a_mesh_is_an_error() {
+    let folder = Folder::new("far-surface");
+    let header = "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 24 24 24\nencoding: raw\n\
+                  space dimension: 3\nspace directions: (1,0,0) (0,1,0) (0,0,1)\n\
+                  space origin: (0,-3e15,0)\n\n";
+    let file = folder.file("far.nrrd", [header.as_bytes(), &ball()].concat());
+    let picture = folder.path("far.png").display().to_string();
+    let rest = format!("--iso 155 --size 32x32 --json -o {picture}");
+    let value = json(&run_well(call("isosurface", &file, &rest)));
+    assert!(value["hits"].as_u64() > Some(100));
+    let mesh = folder.path("far.ply");
+    let rest = format!("--iso 155 --extract {}", mesh.display());
+    let error = run_badly(call("isosurface", &file, &rest));
+    assert!(
+        error.contains("far.nrrd: coordinates up to 3e15; expected at most 1e12 in a mesh"),
+        "{error}"
+    );
+    assert!(!mesh.exists());
 }
 
 #[test]

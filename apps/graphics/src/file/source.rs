@@ -361,7 +361,13 @@ impl<'a> Source<'a> {
         };
         self.input_time += begun.elapsed();
         let here = Place::Byte(self.offset + self.end as u64);
-        let read = outcome.map_err(|error| Fault::new(here, FileProblem::Read(error)))?;
+        let read = outcome.map_err(|error| {
+            let problem = match self.compressed_bytes {
+                Some(_) => FileProblem::Expand(error),
+                None => FileProblem::Read(error),
+            };
+            Fault::new(here, problem)
+        })?;
         self.end += read;
         self.ended = read == 0;
         if self.offset + self.end as u64 > self.bytes_max {

@@ -82,18 +82,18 @@ impl Mesh {
         for (index, position) in self.positions.iter().enumerate() {
             if is_far {
                 let position = position.as_dvec3() + options.offset;
-                writer.write_all(&position.to_array().map(f64::to_le_bytes).concat())?;
+                writer.write_all(position.to_array().map(f64::to_le_bytes).as_flattened())?;
             } else {
-                writer.write_all(&position.to_array().map(f32::to_le_bytes).concat())?;
+                writer.write_all(position.to_array().map(f32::to_le_bytes).as_flattened())?;
             }
             if has_normals {
                 let normal = self.normals[index].to_array();
-                writer.write_all(&normal.map(f32::to_le_bytes).concat())?;
+                writer.write_all(normal.map(f32::to_le_bytes).as_flattened())?;
             }
         }
         for corners in &self.triangles {
             writer.write_all(&[3])?;
-            writer.write_all(&corners.map(u32::to_le_bytes).concat())?;
+            writer.write_all(corners.map(u32::to_le_bytes).as_flattened())?;
         }
         Ok(())
     }

@@ -21,15 +21,17 @@ fn square(normals: Vec<Vec3>) -> Mesh {
 
 fn from_front(size: (u32, u32), samples: u32) -> RenderOptions {
     RenderOptions {
-        size,
-        samples,
         view: View {
             eye: Some(Vec3::new(0.0, 0.0, 5.0)),
             look_at: Some(Vec3::ZERO),
             fov_degrees: Some(40.0),
             ..View::default()
         },
-        ..RenderOptions::default()
+        frame: FrameOptions {
+            size,
+            samples,
+            ..FrameOptions::default()
+        },
     }
 }
 
@@ -136,10 +138,12 @@ fn a_flat_surface_casts_no_shadow_on_itself() {
             *position = (*position + Vec3::new(300.0, 200.0, 100.0)) * scale;
         }
         let tree = KdTree::build_sequential(&mesh, &Parameters::default()).unwrap();
-        let options = RenderOptions {
+        let frame = FrameOptions {
             size: (64, 64),
-            samples: 1,
-            view: View::default(),
+            ..FrameOptions::default()
+        };
+        let options = RenderOptions {
+            frame,
             ..RenderOptions::default()
         };
         let Rendering { picture, report } = render(&mesh, &tree, &options, |_| ()).unwrap();
@@ -148,7 +152,7 @@ fn a_flat_surface_casts_no_shadow_on_itself() {
         let (mut count, mut low, mut high) = (0, f32::MAX, f32::MIN);
         for (index, pixel) in picture.pixels().iter().enumerate() {
             let middle = [(index % 64) as f32 + 0.5, (index / 64) as f32 + 0.5];
-            if tree.is_hit(&report.camera.ray(middle, options.size)) {
+            if tree.is_hit(&report.camera.ray(middle, frame.size)) {
                 count += 1;
                 low = low.min(pixel[0]);
                 high = high.max(pixel[0]);

@@ -102,6 +102,15 @@ pub enum IsosurfaceError {
     /// A surface has too many vertices.
     #[error("more than 4294967295 vertices; expected a smaller volume, or another isovalue")]
     Vertices,
+    /// There is not enough memory for the triangles of a surface.
+    #[error(
+        "no memory for about {bytes} bytes of triangles; expected a smaller volume, or another \
+         isovalue"
+    )]
+    OutOfMemory {
+        /// The number of bytes that were requested from the system.
+        bytes: u64,
+    },
     /// An opacity is out of range.
     #[error("opacity {0}; expected more than 0 and at most 1")]
     Opacity(f32),

@@ -73,6 +73,10 @@ pub struct Loaded {
 pub struct VolumeReport {
     /// The format of the content.
     pub format: VolumeFormat,
+    /// The type of the numbers in the file: `u8`, `i8`, `u16`, `i16`, `u32`, `i32`, `u64`, `i64`,
+    /// `f32` or `f64`. That of the voxels differs if `f32` has to represent them, or if the file
+    /// has a scale.
+    pub file_type: &'static str,
     /// The compression of the file.
     pub compression: Compression,
     /// The number of bytes read from the file, and from the files beside it.
@@ -97,9 +101,10 @@ pub struct VolumeReport {
 
 impl VolumeReport {
     /// Creates a report on one file without compression, which took no time.
-    pub(super) fn new(format: VolumeFormat, file_bytes: u64) -> Self {
+    pub(super) fn new(parsed: &Parsed, file_bytes: u64) -> Self {
         Self {
-            format,
+            format: parsed.format,
+            file_type: parsed.scalar.name(),
             compression: Compression::None,
             file_bytes,
             trailing_bytes: 0,
@@ -211,21 +216,20 @@ fn read_stream(
         true => &readers::RAW,
         false => file::reader(&READERS, &mut stream.source, files.name, EXPECTED)?,
     };
-    let Parsed { volume, format } = (reader.read)(&mut stream.source, &mut files)?;
+    let parsed = (reader.read)(&mut stream.source, &mut files)?;
     // Read to the end, so that the decompressor verifies its checksum.
     let trailing_bytes = stream.source.drain()?;
-    Ok(Loaded {
-        volume,
-        report: VolumeReport {
-            compression: stream.compression,
-            trailing_bytes,
-            file_count: 1 + files.count_beside,
-            array: files.arrays.read,
-            arrays_left_out: files.arrays.others,
-            time: begun.elapsed(),
-            ..VolumeReport::new(format, stream.bytes_read() + files.bytes_beside)
-        },
-    })
+    let report = VolumeReport {
+        compression: stream.compression,
+        trailing_bytes,
+        file_count: 1 + files.count_beside,
+        array: files.arrays.read,
+        arrays_left_out: files.arrays.others,
+        time: begun.elapsed(),
+        ..VolumeReport::new(&parsed, stream.bytes_read() + files.bytes_beside)
+    };
+    let volume = parsed.volume;
+    Ok(Loaded { volume, report })
 }
 
 /// Replaces the distances between voxels by those of the options.

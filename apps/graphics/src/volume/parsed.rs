@@ -2,6 +2,7 @@
 
 use glam::{DMat3, DVec3};
 
+use super::data::Layout;
 use super::format::VolumeFormat;
 use super::grid::{Volume, VolumeError};
 use super::voxels::Voxels;
@@ -88,6 +89,22 @@ impl Scalar {
         found.map(|&(_, scalar)| scalar)
     }
 
+    /// Returns the short name, such as `u8`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::I8 => "i8",
+            Self::U16 => "u16",
+            Self::I16 => "i16",
+            Self::U32 => "u32",
+            Self::I32 => "i32",
+            Self::U64 => "u64",
+            Self::I64 => "i64",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+
     /// Returns the number of bytes of a number.
     pub(crate) fn bytes(self) -> u64 {
         match self {
@@ -139,13 +156,15 @@ impl Geometry {
 pub(crate) struct Parsed {
     pub(crate) volume: Volume,
     pub(crate) format: VolumeFormat,
+    /// The type of the numbers in the file.
+    pub(crate) scalar: Scalar,
 }
 
 impl Parsed {
     /// Makes a volume from the voxels that a reader has found. `place` is that of the geometry.
     pub(crate) fn new(
         format: VolumeFormat,
-        size: [u64; 3],
+        layout: &Layout,
         voxels: Voxels,
         geometry: Geometry,
         place: Place,
@@ -156,10 +175,15 @@ impl Parsed {
             origin,
             direction,
         } = geometry;
-        let volume = Volume::new(size.map(|len| len as usize), voxels)
+        let volume = Volume::new(layout.size.map(|len| len as usize), voxels)
             .and_then(|volume| volume.with_geometry(spacing, origin, direction))
             .map_err(fault)?;
-        Ok(Self { volume, format })
+        let scalar = layout.scalar;
+        Ok(Self {
+            volume,
+            format,
+            scalar,
+        })
     }
 }
 

@@ -156,7 +156,7 @@ fn truncated_or_damaged_compressed_data_is_an_error() {
             let last = damaged.len() - 6;
             damaged[last] ^= 1;
             let error = read(name, &damaged).expect_err("the checksum is wrong");
-            assert!(matches!(error.problem, FileProblem::Read(_)), "{error}");
+            assert!(matches!(error.problem, FileProblem::Expand(_)), "{error}");
         }
     }
 }

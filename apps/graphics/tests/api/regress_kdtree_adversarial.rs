@@ -15,6 +15,7 @@ use raddle_graphics::kdtree::messages::{MessageBuilder, MessageOptions};
 use raddle_graphics::kdtree::{KdTree, Parameters, Prepared};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::ray::Ray;
+use raddle_graphics::render::FrameOptions;
 use raddle_graphics::render_mesh::{self as render, RenderOptions};
 use raddle_graphics::scene::{Scene, generate};
 
@@ -178,9 +179,12 @@ fn a_million_equal_triangles_have_the_tree_and_the_picture_of_one() {
     assert_eq!(trees[1].nodes(), trees[0].nodes());
     let statistics = trees[1].statistics();
     assert_eq!((statistics.entry_count, statistics.is_slow), (1, false));
-    let options = RenderOptions {
+    let frame = FrameOptions {
         size: (64, 64),
-        samples: 1,
+        ..FrameOptions::default()
+    };
+    let options = RenderOptions {
+        frame,
         ..RenderOptions::default()
     };
     let picture = |mesh: &Mesh, tree: &KdTree| {

@@ -2,10 +2,22 @@
 
 use raddle_graphics::camera::Setting;
 use raddle_graphics::kdtree::{KdTree, Parameters};
+use raddle_graphics::render::FrameOptions;
 use raddle_graphics::render_mesh::{RenderOptions, Rendering, render};
 use raddle_graphics::scene::{Scene, generate};
 
 use crate::common::runtime;
+
+fn options(size: (u32, u32), samples: u32) -> RenderOptions {
+    RenderOptions {
+        frame: FrameOptions {
+            size,
+            samples,
+            ..FrameOptions::default()
+        },
+        ..RenderOptions::default()
+    }
+}
 
 fn rendered(scene: Scene, options: &RenderOptions) -> Rendering {
     let mesh = generate(scene, 5_000);
@@ -15,11 +27,7 @@ fn rendered(scene: Scene, options: &RenderOptions) -> Rendering {
 
 #[test]
 fn a_picture_is_the_same_every_time() {
-    let options = RenderOptions {
-        size: (150, 110),
-        samples: 3,
-        ..RenderOptions::default()
-    };
+    let options = options((150, 110), 3);
     for scene in Scene::ALL {
         let first = rendered(scene, &options);
         let second = rendered(scene, &options);
@@ -30,11 +38,7 @@ fn a_picture_is_the_same_every_time() {
 
 #[test]
 fn the_picture_does_not_depend_on_the_number_of_workers() {
-    let options = RenderOptions {
-        size: (130, 97),
-        samples: 2,
-        ..RenderOptions::default()
-    };
+    let options = options((130, 97), 2);
     let expected = rendered(Scene::Flake, &options);
     for workers in [1, 2, 3, 8] {
         let runtime = runtime(workers);
@@ -49,14 +53,7 @@ fn every_scene_is_in_the_middle_of_its_picture() {
     for scene in Scene::ALL {
         let Rendering {
             report, picture, ..
-        } = rendered(
-            scene,
-            &RenderOptions {
-                size: (160, 120),
-                samples: 1,
-                ..RenderOptions::default()
-            },
-        );
+        } = rendered(scene, &options((160, 120), 1));
         assert_eq!(report.setting, Setting::Object, "{scene:?}");
         let share = report.rays_hit as f64 / report.rays_primary as f64;
         assert!((0.1..0.9).contains(&share), "{scene:?} covers {share}");
@@ -70,13 +67,8 @@ fn every_scene_is_in_the_middle_of_its_picture() {
 
 #[test]
 fn more_samples_change_only_the_edges() {
-    let options = |samples| RenderOptions {
-        size: (120, 90),
-        samples,
-        ..RenderOptions::default()
-    };
-    let few = rendered(Scene::Knot, &options(4)).picture;
-    let many = rendered(Scene::Knot, &options(64)).picture;
+    let [few, many] =
+        [4, 64].map(|samples| rendered(Scene::Knot, &options((120, 90), samples)).picture);
     let differences = few
         .pixels()
         .iter()
@@ -94,10 +86,8 @@ fn scenes_fill_their_picture() {
         let mesh = generate(scene, 20_000);
         let tree = KdTree::build(&mesh, &Parameters::default()).unwrap();
         let options = RenderOptions {
-            size: (96, 72),
-            samples: 1,
             view: scene.view(),
-            ..RenderOptions::default()
+            ..options((96, 72), 1)
         };
         let report = render(&mesh, &tree, &options, |_| ()).unwrap().report;
         let share = report.rays_hit as f64 / report.rays_primary as f64;

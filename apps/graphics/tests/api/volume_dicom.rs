@@ -434,7 +434,7 @@ fn one_of_several_series_is_chosen_by_its_number_or_identifier() {
     }
     let error = load("4").expect_err("no series");
     assert!(
-        error.contains("not exactly one series \"4\" among 2: 2 \"a series\""),
+        error.contains("no series with the number or UID \"4\"; there are 2 \"a series\""),
         "{error}"
     );
     // A file that cannot be read matters only if its series is chosen.

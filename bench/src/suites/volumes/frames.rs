@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use raddle_graphics::volume::Volume;
-use raddle_graphics::volume::volrend::{FrameView, Sampling, Volrend, VolrendFrame};
+use raddle_graphics::volume::volrend::{FrameView, Sampling, Volrend};
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicUsize, Relaxed};
 
@@ -58,19 +58,11 @@ impl Frames {
                 self.sums.add(frame.trace(tile).rays);
             });
             if self.sampling == Sampling::Adaptive {
-                self.interpolate(&frame);
+                // In a loop, because each tile takes the same time.
+                raddle::for_each(0..frame.tile_count(), |tile| frame.interpolate(tile));
             }
             (frame.pixels(), self.sums.take())
         })
-    }
-
-    /// Interpolates all tiles in a loop, because each of them takes the same time.
-    fn interpolate(&self, frame: &VolrendFrame<'_>) {
-        let tiles = 0..frame.tile_count();
-        match raddle::worker_index() {
-            Some(_) => raddle::for_each(tiles, |tile| frame.interpolate(tile)),
-            None => tiles.for_each(|tile| frame.interpolate(tile)),
-        }
     }
 
     /// Returns a contender with the original's scheme: a counter for each band of tiles, one band

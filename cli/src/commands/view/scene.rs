@@ -129,9 +129,8 @@ impl Scene {
     pub(super) fn load(input: ContentInput, quiet: bool) -> Result<Self, CliError> {
         let mut scene = match input {
             ContentInput::Mesh(arguments) => Self::of_mesh(&arguments, quiet)?,
-            ContentInput::Volume(arguments) | ContentInput::Unknown(arguments) => {
-                Self::of_volume(&arguments, quiet)?
-            }
+            ContentInput::Volume(arguments) => Self::of_volume(&arguments, quiet)?,
+            ContentInput::Unknown(path) => return Err(CliError::NothingToShow { path }),
         };
         // The camera of a mesh takes some work, so it is computed here and not for each page.
         scene.description = scene.described();
@@ -188,7 +187,7 @@ impl Scene {
         let name = Path::new(&self.name).file_name();
         let name = name.map_or(self.name.as_str().into(), |name| name.to_string_lossy());
         let (min, max) = (self.bounds.min.to_array(), self.bounds.max.to_array());
-        let mut description = json!({ "kind": "scene", "name": name, "box": [min, max] });
+        let mut description = json!({ "kind": "scene", "name": name, "box": [min, max], "offset": self.offset.to_array() });
         let (camera, up, more) = match &self.content {
             Shown::Volume {
                 volume, histogram, ..
@@ -286,15 +285,12 @@ impl Scene {
                 Mode::Mesh,
             ) => {
                 let options = RenderOptions {
-                    size,
-                    samples,
                     view: View {
                         up_default: *up,
                         setting: *setting,
                         ..view
                     },
-                    clip,
-                    background: None,
+                    frame,
                 };
                 let rendering = render_mesh::render(mesh, tree, &options, |_| proceeds());
                 rendering

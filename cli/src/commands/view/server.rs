@@ -39,6 +39,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/camera.js"),
     include_str!("page/surfaces.js"),
     include_str!("page/controls.js"),
+    include_str!("page/memory.js"),
     include_str!("page/input.js"),
     // Connects, when all else is defined.
     include_str!("page/connection.js"),

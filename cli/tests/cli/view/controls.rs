@@ -33,6 +33,39 @@ fn reset_restores_camera_values_and_clip_planes() {
 }
 
 #[test]
+fn a_reload_keeps_camera_and_values() {
+    let view = View::with(&["--scene", "spheres:16"].map(OsStr::new));
+    let mut browser = Browser::open("reload", &view.address, [600, 300]);
+    browser.until(IS_FINE);
+    let at_first = browser.evaluate(REQUEST);
+    browser.drag([50.0, 50.0], [80.0, 70.0], 3);
+    browser.evaluate("$('add').click(); $('smooth').click()");
+    browser.evaluate(&set("#surfaces .number", "100"));
+    browser.evaluate(&set("#surfaces .opacity", "0.5"));
+    browser.evaluate(&set("#surfaces .colour", "#123456"));
+    browser.evaluate(&set("#clip-2-high", "0.25"));
+    browser.evaluate("document.querySelector('input[value=direct]').click()");
+    browser.evaluate(&set("#threshold-number", "200"));
+    browser.evaluate(&set("#opacity", "2"));
+    browser.evaluate(&set("#preset", "bone"));
+    let before = browser.evaluate(REQUEST);
+    browser.evaluate("window.isOld = true; location.reload()");
+    browser.until(&format!("!window.isOld && {IS_FINE}"));
+    assert_eq!(browser.evaluate(REQUEST), before);
+    // The numbers beside the sliders are those of the values.
+    let numbers = "['clip-2', 'opacity-number'].map(id => $(id).value)";
+    assert_eq!(
+        browser.evaluate(numbers),
+        serde_json::json!(["0.000 to 3.750", "100"])
+    );
+    // Another view has another token, and begins with its own values.
+    let other = View::with(&["--scene", "spheres:16"].map(OsStr::new));
+    browser.evaluate(&format!("location.href = '{}'", other.address));
+    browser.until(&format!("token === '{}' && {IS_FINE}", other.token()));
+    assert_eq!(browser.evaluate(REQUEST), at_first);
+}
+
+#[test]
 fn a_drag_in_the_histogram_sets_the_value_of_the_mode() {
     let view = View::with(&["--scene", "spheres:16"].map(OsStr::new));
     let mut browser = Browser::open("histogram", &view.address, [600, 300]);

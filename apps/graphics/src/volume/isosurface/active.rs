@@ -72,6 +72,14 @@ impl ActiveCells {
         }
     }
 
+    /// Returns the number of cells.
+    pub(super) fn count(&self) -> u64 {
+        self.words
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum()
+    }
+
     /// Returns the cells of a macrocell: `bit` of a word of the occupancy.
     #[inline(always)]
     pub(super) fn word(&self, index: usize, bit: u32) -> u64 {

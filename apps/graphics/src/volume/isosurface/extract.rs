@@ -20,40 +20,32 @@
 //! W. Lorensen, H. Cline: Marching Cubes. SIGGRAPH 1987. G. Nielson, B. Hamann: The Asymptotic
 //! Decider. IEEE Visualization 1991.
 
-use std::collections::HashMap;
+use glam::{DMat3, DVec3};
 
-use glam::{DVec3, Vec3};
-
+use self::layer::{Layer, joined};
 use super::active::ActiveCells;
 use super::{IsosurfaceError, IsosurfaceOptions, occupancy_of};
+use crate::memory::{self, NoMemory};
 use crate::mesh::Mesh;
 use crate::volume::grid::Volume;
 use crate::volume::macrocells::{EDGE, Macrocells};
 use crate::volume::occupancy::Occupancy;
 use crate::volume::voxels::{Voxel, with_voxels};
 
+mod layer;
 #[cfg(test)]
 mod tests;
 
 /// The number of edges of a cell.
 const EDGES: usize = 12;
-/// The key of a vertex inside of a cell, which no other cell has.
-const IN_CELL: u64 = u64::MAX;
 /// The smallest distance of a vertex from the voxels, as a share of an edge. In a voxel that has
 /// the isovalue, the vertices of several edges would be one, and more than two triangles could meet
 /// in a line.
 const SHARE_MIN: f64 = 1.0 / 4096.0;
 
-/// The surface in a layer of macrocells.
-#[derive(Debug, Default)]
-struct Layer {
-    /// The vertices by their keys.
-    places: HashMap<u64, u32>,
-    keys: Vec<u64>,
-    positions: Vec<Vec3>,
-    normals: Vec<Vec3>,
-    triangles: Vec<[u32; 3]>,
-}
+/// The memory that the surface in a cell takes on average: a vertex and two triangles in a layer,
+/// and again in the mesh.
+const CELL_BYTES: u64 = 2 * (24 + 2 * 12);
 
 /// Extracts the surface with an isovalue, with all workers of the runtime.
 ///
@@ -61,8 +53,10 @@ struct Layer {
 /// `macrocells` must be those of `volume`.
 ///
 /// # Errors
-/// [`IsosurfaceError::Isovalue`], [`IsosurfaceError::OtherVolume`], and
-/// [`IsosurfaceError::Vertices`] if there are more vertices than a mesh can number.
+/// [`IsosurfaceError::Isovalue`], [`IsosurfaceError::OtherVolume`],
+/// [`IsosurfaceError::OutOfMemory`] if the memory for about 96 bytes for each cell with a surface
+/// is not available, and [`IsosurfaceError::Vertices`] if there are more vertices than a mesh can
+/// number.
 ///
 /// # Examples
 /// ```
@@ -90,53 +84,22 @@ pub fn extract(
     let occupancy = occupancy_of(macrocells, &options);
     let layers = with_voxels!(volume.voxels(), voxels => {
         let active = ActiveCells::of(volume.size(), voxels, &occupancy, &[isovalue]);
+        memory::ask(CELL_BYTES * active.count())
+            .map_err(|NoMemory(bytes)| IsosurfaceError::OutOfMemory { bytes })?;
+        let map = volume.world_of_voxel();
         let grid = Grid {
             volume,
             voxels,
             isovalue,
             threshold: Voxel::at_least(isovalue),
-            is_mirrored: volume.world_of_voxel().determinant() < 0.0,
+            map,
+            normal_map: -map.inverse().transpose(),
+            is_mirrored: map.determinant() < 0.0,
         };
         let count = (volume.size()[2] - 1).div_ceil(EDGE);
         raddle::map(0..count, |layer| grid.layer(layer, &occupancy, &active))
     });
-    joined(layers, volume.size())
-}
-
-/// Joins layers: vertices in the plane between two of them are the same.
-fn joined(layers: Vec<Layer>, size: [usize; 3]) -> Result<Mesh, IsosurfaceError> {
-    let slice = (size[0] * size[1]) as u64;
-    // A vertex in the plane of voxels z, and not above it.
-    let is_in_plane = |key: u64, z: usize| key / 4 / slice == z as u64 && key % 4 != 2;
-    let mut mesh = Mesh::default();
-    let mut below: HashMap<u64, u32> = HashMap::new();
-    for (index, layer) in layers.into_iter().enumerate() {
-        let (first, end) = (index * EDGE, (index + 1) * EDGE);
-        let mut places = Vec::with_capacity(layer.keys.len());
-        let mut above = HashMap::new();
-        for (vertex, &key) in layer.keys.iter().enumerate() {
-            let known = below.get(&key).filter(|_| is_in_plane(key, first));
-            let place = match known {
-                Some(&place) => place,
-                None => {
-                    let count = mesh.positions.len();
-                    let place = u32::try_from(count).map_err(|_| IsosurfaceError::Vertices)?;
-                    mesh.positions.push(layer.positions[vertex]);
-                    mesh.normals.push(layer.normals[vertex]);
-                    place
-                }
-            };
-            if is_in_plane(key, end) {
-                above.insert(key, place);
-            }
-            places.push(place);
-        }
-        below = above;
-        let triangles = layer.triangles.into_iter();
-        let triangles = triangles.map(|corners| corners.map(|corner| places[corner as usize]));
-        mesh.triangles.extend(triangles);
-    }
-    Ok(mesh)
+    joined(layers)
 }
 
 /// The voxels and the isovalue.
@@ -146,6 +109,9 @@ struct Grid<'a, T> {
     isovalue: f64,
     /// The smallest voxel that is inside; none if all are outside.
     threshold: Option<T>,
+    /// The map from voxels to the world, without the origin, and that from gradients to normals.
+    map: DMat3,
+    normal_map: DMat3,
     /// True if the axes of the volume are left-handed.
     is_mirrored: bool,
 }
@@ -153,25 +119,29 @@ struct Grid<'a, T> {
 impl<T: Voxel> Grid<'_, T> {
     /// Extracts the surface in a layer of macrocells.
     fn layer(&self, index: usize, occupancy: &Occupancy, active: &ActiveCells) -> Layer {
-        let mut layer = Layer::default();
         let leaves = occupancy.level(0);
-        for word in leaves.of_layer(index) {
-            leaves.for_each_in(word, |leaf, bit| {
-                if leaf[2] != index {
-                    return;
-                }
-                let mut cells = active.word(word, bit as u32);
-                while cells != 0 {
-                    let bit = cells.trailing_zeros() as usize;
-                    cells &= cells - 1;
-                    let inner = [bit % EDGE, bit / EDGE % EDGE, bit / (EDGE * EDGE)];
-                    self.cell(
-                        [0, 1, 2].map(|axis: usize| EDGE * leaf[axis] + inner[axis]),
-                        &mut layer,
-                    );
-                }
-            });
-        }
+        let for_each_leaf = |visit: &mut dyn FnMut([usize; 3], u64)| {
+            for word in leaves.of_layer(index) {
+                leaves.for_each_in(word, |leaf, bit| {
+                    if leaf[2] == index {
+                        visit(leaf, active.word(word, bit as u32));
+                    }
+                });
+            }
+        };
+        let mut cell_count = 0;
+        for_each_leaf(&mut |_, cells| cell_count += cells.count_ones() as usize);
+        let mut layer = Layer::new(index, self.volume.size(), cell_count);
+        for_each_leaf(&mut |leaf, mut cells| {
+            while cells != 0 {
+                let bit = cells.trailing_zeros() as usize;
+                cells &= cells - 1;
+                let inner = [bit % EDGE, bit / EDGE % EDGE, bit / (EDGE * EDGE)];
+                let cell = [0, 1, 2].map(|axis: usize| EDGE * leaf[axis] + inner[axis]);
+                self.cell(cell, &mut layer);
+            }
+        });
+        layer.finish();
         layer
     }
 
@@ -241,24 +211,16 @@ impl<T: Voxel> Grid<'_, T> {
         from[(axis + 2) % 3] += edge >> 1 & 1;
         let mut to = from;
         to[axis] += 1;
-        let [low, high] = [from, to].map(|at| self.voxels[self.index(at)].value());
-        let share = (self.isovalue - low) / (high - low);
-        let share = share.clamp(SHARE_MIN, 1.0 - SHARE_MIN);
-        let key = 4 * self.index(from) as u64 + axis as u64;
-        if let Some(&place) = layer.places.get(&key) {
-            return place;
-        }
-        let place = layer.keys.len() as u32;
-        layer.places.insert(key, place);
-        layer.keys.push(key);
-        let [from_at, to_at] = [from, to].map(|at| DVec3::from_array(at.map(|it| it as f64)));
-        let map = self.volume.world_of_voxel();
-        let position = self.volume.origin() + map * from_at.lerp(to_at, share);
-        layer.positions.push(position.as_vec3());
-        let gradient = self.gradient(from).lerp(self.gradient(to), share);
-        let normal = -(map.inverse().transpose() * gradient).normalize_or_zero();
-        layer.normals.push(normal.as_vec3());
-        place
+        layer.vertex(from, axis, || {
+            let [low, high] = [from, to].map(|at| self.voxels[self.index(at)].value());
+            let share = (self.isovalue - low) / (high - low);
+            let share = share.clamp(SHARE_MIN, 1.0 - SHARE_MIN);
+            let [from_at, to_at] = [from, to].map(|at| DVec3::from_array(at.map(|it| it as f64)));
+            let position = self.volume.origin() + self.map * from_at.lerp(to_at, share);
+            let gradient = self.gradient(from).lerp(self.gradient(to), share);
+            let normal = (self.normal_map * gradient).normalize_or_zero();
+            [position.as_vec3(), normal.as_vec3()]
+        })
     }
 
     /// Returns the central differences at a voxel, or one-sided ones at the border.
@@ -272,21 +234,6 @@ impl<T: Voxel> Grid<'_, T> {
             difference / (behind[axis] - before[axis]) as f64
         };
         DVec3::new(along(0), along(1), along(2))
-    }
-}
-
-impl Layer {
-    /// Adds a vertex in the middle of others.
-    fn add_middle(&mut self, vertices: &[u32]) -> u32 {
-        let mean = |list: &[Vec3]| {
-            let sum: Vec3 = vertices.iter().map(|&vertex| list[vertex as usize]).sum();
-            sum / vertices.len() as f32
-        };
-        let (position, normal) = (mean(&self.positions), mean(&self.normals));
-        self.keys.push(IN_CELL);
-        self.positions.push(position);
-        self.normals.push(normal.normalize_or_zero());
-        (self.keys.len() - 1) as u32
     }
 }
 

@@ -61,8 +61,15 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
     }
     let place = Place::Byte(SIZE_AT as u64);
     let size = size.map(|len| len as u64);
-    let voxels = Layout::new(size, Scalar::U8, place).read(source, files.file_bytes)?;
-    Parsed::new(VolumeFormat::Den, size, voxels, Geometry::default(), place)
+    let layout = Layout::new(size, Scalar::U8, place);
+    let voxels = layout.read(source, files.file_bytes)?;
+    Parsed::new(
+        VolumeFormat::Den,
+        &layout,
+        voxels,
+        Geometry::default(),
+        place,
+    )
 }
 
 fn size_and_count(header: &[u8; HEADER_BYTES]) -> ([i64; 3], i64) {

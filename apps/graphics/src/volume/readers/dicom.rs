@@ -19,7 +19,6 @@ use self::stack::{Slice, Stack};
 
 use super::{Context, VolumeReader};
 use crate::file::{Fault, Progress, Source};
-use crate::volume::format::VolumeFormat;
 use crate::volume::load::{LoadOptions, Loaded, VolumeReport, load_file};
 use crate::volume::parsed::Parsed;
 
@@ -91,7 +90,7 @@ fn read_files(
     let report = VolumeReport {
         compression: pixels.compression,
         file_count: files.len(),
-        ..VolumeReport::new(VolumeFormat::Dicom, pixels.file_bytes)
+        ..VolumeReport::new(&parsed, pixels.file_bytes)
     };
     let volume = parsed.volume;
     Ok(Loaded { volume, report })

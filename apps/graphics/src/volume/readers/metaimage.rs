@@ -58,7 +58,7 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
     };
     Parsed::new(
         VolumeFormat::MetaImage,
-        layout.size,
+        &layout,
         voxels,
         geometry,
         layout.place,

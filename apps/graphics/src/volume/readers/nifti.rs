@@ -80,13 +80,7 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
         source.skip(offset.saturating_sub(read), "voxels behind the header")?;
         layout.read(source, files.file_bytes)?
     };
-    Parsed::new(
-        VolumeFormat::Nifti,
-        layout.size,
-        voxels,
-        geometry,
-        DIM_PLACE,
-    )
+    Parsed::new(VolumeFormat::Nifti, &layout, voxels, geometry, DIM_PLACE)
 }
 
 /// Returns the name of the file of data beside a header: `.img` in place of `.hdr`.

@@ -58,13 +58,7 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
             detached::read(names, named, &layout, files, read)?
         }
     };
-    Parsed::new(
-        VolumeFormat::Nrrd,
-        layout.size,
-        voxels,
-        geometry,
-        layout.place,
-    )
+    Parsed::new(VolumeFormat::Nrrd, &layout, voxels, geometry, layout.place)
 }
 
 /// The axes of an array.

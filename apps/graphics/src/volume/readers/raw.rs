@@ -64,7 +64,7 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
     }
     let voxels = layout.read(source, files.file_bytes)?;
     let geometry = Geometry::default();
-    Parsed::new(VolumeFormat::Raw, size, voxels, geometry, Place::Whole)
+    Parsed::new(VolumeFormat::Raw, &layout, voxels, geometry, Place::Whole)
 }
 
 /// Guesses the type from the number of bytes.

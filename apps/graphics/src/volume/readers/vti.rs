@@ -455,7 +455,7 @@ impl Header {
             // The value of a cell is that of its middle.
             geometry.origin += geometry.direction * (0.5 * geometry.spacing);
         }
-        Parsed::new(VolumeFormat::Vti, layout.size, voxels, geometry, place)
+        Parsed::new(VolumeFormat::Vti, layout, voxels, geometry, place)
     }
 }
 

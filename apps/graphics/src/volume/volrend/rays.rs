@@ -12,6 +12,8 @@ use crate::volume::traversal::{GridRay, Span};
 const OPAQUE: f32 = 0.95;
 /// The share of the light that is left at the greatest depth, less than one.
 const DEPTH_CUE: f32 = 0.6;
+/// The maximum number of parts in which blocks are projected to beams.
+const BEAM_PARTS_MAX: usize = 8;
 /// The distance of samples from the last voxels.
 const MARGIN: f32 = 1e-5 + 1.0 / 255.0;
 
@@ -80,7 +82,7 @@ impl<'a> Tracer<'a> {
         let cue = DEPTH_CUE / (self.camera.edge - 1) as f32;
         let [from, step] = [ray.origin, ray.direction].map(|it| it.map(|value| value as f32));
         let _ = ray.walk::<2, ()>([[0; 3], self.tables.block_size], span, |block, span| {
-            let cells = self.tables.cells[self.tables.block(block)];
+            let cells = self.tables.block(block).cells;
             if cells == 0 {
                 return ControlFlow::Continue(());
             }
@@ -117,32 +119,29 @@ impl<'a> Tracer<'a> {
     #[inline]
     fn sample(&self, place: [f32; 3]) -> (f32, f32) {
         let tables = self.tables;
-        let [width, height, _] = tables.size;
         let clamped = |axis: usize| place[axis].min((tables.size[axis] - 1) as f32 - MARGIN);
         let place = [clamped(0), clamped(1), clamped(2)];
         let cell = [place[0] as usize, place[1] as usize, place[2] as usize];
         let share = |axis: usize| place[axis] - cell[axis] as f32;
         let (x, y, z) = (share(0), share(1), share(2));
-        let at = (cell[2] * height + cell[1]) * width + cell[0];
-        let row = |at: usize, weight: f32| {
-            let voxels = &tables.voxels[at..at + 2];
+        let corners = tables.corners(cell);
+        let row = |first: usize, weight: f32| {
             let part = |voxel: Shaded, weight: f32| {
                 let part = weight * f32::from(voxel.opacity());
                 let shade = self.camera.shades[voxel.normal() % TABLE_LEN];
                 (part * f32::from(shade), part)
             };
             let (first, second) = (
-                part(voxels[0], weight * (1.0 - x)),
-                part(voxels[1], weight * x),
+                part(corners[first], weight * (1.0 - x)),
+                part(corners[first + 1], weight * x),
             );
             (first.0 + second.0, first.1 + second.1)
         };
-        let slice = width * height;
         let rows = [
-            row(at, (1.0 - y) * (1.0 - z)),
-            row(at + width, y * (1.0 - z)),
-            row(at + slice, (1.0 - y) * z),
-            row(at + slice + width, y * z),
+            row(0, (1.0 - y) * (1.0 - z)),
+            row(2, y * (1.0 - z)),
+            row(4, (1.0 - y) * z),
+            row(6, y * z),
         ];
         let colour = (rows[0].0 + rows[1].0) + (rows[2].0 + rows[3].0);
         let opacity = (rows[0].1 + rows[1].1) + (rows[2].1 + rows[3].1);
@@ -150,31 +149,48 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Finds the range of depths at which blocks are visible in each square of 4 × 4 pixels. Also
-/// returns the number of squares in a row.
+/// Finds the range of depths at which blocks are visible in each square of 4 × 4 pixels, with all
+/// workers of the runtime. Also returns the number of squares in a row.
 fn beams(tables: &Tables, camera: &Camera) -> (Vec<[f32; 2]>, usize) {
     let width = camera.edge.div_ceil(4) as usize;
-    let mut beams = vec![[f32::INFINITY, f32::NEG_INFINITY]; width * width];
+    let none = || vec![[f32::INFINITY, f32::NEG_INFINITY]; width * width];
+    let leaves = tables.occupancy.level(0);
+    let words = leaves.words().len();
+    let count = raddle::worker_count().min(BEAM_PARTS_MAX);
+    let parts = raddle::map(0..count, |part| {
+        let mut beams = none();
+        for index in part * words / count..(part + 1) * words / count {
+            leaves.for_each_in(index, |block, _| {
+                add_block(&mut beams, width, camera, block)
+            });
+        }
+        beams
+    });
+    let all = parts.into_iter().reduce(|mut all, part| {
+        for (beam, [near, far]) in all.iter_mut().zip(part) {
+            *beam = [beam[0].min(near), beam[1].max(far)];
+        }
+        all
+    });
+    (all.unwrap_or_else(none), width)
+}
+
+/// Extends the ranges of the squares in which a block is visible.
+fn add_block(beams: &mut [[f32; 2]], width: usize, camera: &Camera, block: [usize; 3]) {
     // Half the extent of a block in the picture, and a margin for rounding errors.
     let reach = camera
         .steps
         .map(|axis| 2.0 * axis.abs().element_sum() + 1e-3);
-    let leaves = tables.blocks.level(0);
-    for index in 0..leaves.words().len() {
-        leaves.for_each_in(index, |block, _| {
-            let middle = glam::DVec3::from_array(block.map(|at| 4.0 * at as f64 + 2.0));
-            let offset = middle - camera.origin;
-            let [x, y, depth] = camera.steps.map(|axis| axis.dot(offset));
-            let (near, far) = ((depth - reach[2]) as f32, (depth + reach[2]) as f32);
-            let first = |at: f64, reach: f64| ((at - reach).max(0.0) as usize / 4).min(width);
-            let end = |at: f64, reach: f64| ((at + reach).max(-4.0) + 4.0) as usize / 4;
-            for row in first(y, reach[1])..end(y, reach[1]).min(width) {
-                let (first, end) = (first(x, reach[0]), end(x, reach[0]).min(width));
-                for beam in &mut beams[row * width..][first.min(end)..end] {
-                    *beam = [beam[0].min(near), beam[1].max(far)];
-                }
-            }
-        });
+    let middle = glam::DVec3::from_array(block.map(|at| 4.0 * at as f64 + 2.0));
+    let offset = middle - camera.origin;
+    let [x, y, depth] = camera.steps.map(|axis| axis.dot(offset));
+    let (near, far) = ((depth - reach[2]) as f32, (depth + reach[2]) as f32);
+    let first = |at: f64, reach: f64| ((at - reach).max(0.0) as usize / 4).min(width);
+    let end = |at: f64, reach: f64| ((at + reach).max(-4.0) + 4.0) as usize / 4;
+    for row in first(y, reach[1])..end(y, reach[1]).min(width) {
+        let (first, end) = (first(x, reach[0]), end(x, reach[0]).min(width));
+        for beam in &mut beams[row * width..][first.min(end)..end] {
+            *beam = [beam[0].min(near), beam[1].max(far)];
+        }
     }
-    (beams, width)
 }

@@ -11,7 +11,6 @@ let delayTimer = 0;
 
 function connect() {
   link = 'connecting';
-  const token = new URLSearchParams(location.search).get('token') || '';
   socket = new WebSocket(`ws://${location.host}/socket?token=${encodeURIComponent(token)}`);
   socket.binaryType = 'arraybuffer';
   socket.onmessage = event => {

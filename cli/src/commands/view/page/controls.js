@@ -1,5 +1,6 @@
 // The controls beside the picture.
 const CLIP_STEP = 0.005;
+const CLIP_ENDS = [0, 1, 2].flatMap(axis => ['low', 'high'].map(end => [axis, end]));
 let threshold = null;       // between background and object, coupled
 
 function mode() {
@@ -55,7 +56,7 @@ function showControls() {
     return end;
   }));
   threshold = coupled($('threshold'), $('threshold-number'));
-  const presets = scene.presets.map(it => new Option(`${it.name}: ${it.about}`, it.name));
+  const presets = scene.presets.map(it => new Option(it.name));
   $('preset').replaceChildren(new Option('default', ''), ...presets);
   showMode();
 }
@@ -71,20 +72,24 @@ function showMode() {
 function reset() {
   camera = { eye: [...scene.eye], at: [...scene.at], up: unit(scene.up), fov: scene.fov };
   for (const slider of document.querySelectorAll('#clip input')) slider.value = slider.defaultValue;
+  showClip();
   $('samples').value = 1;
   if (scene.content === 'volume') {
-    resetSurfaces();
+    setSurfaces([{ iso: scene.threshold }]);
     threshold.set(scene.threshold);
     $('shadows').checked = $('smooth').checked = false;
     $('preset').value = '';
     $('opacity').value = 0;
-    showOpacity();
+    showTransfer();
   }
   atRest();
 }
 
-function showOpacity() {
+// Shows the factor for opacities, and a description of the preset.
+function showTransfer() {
   $('opacity-number').value = opacity().toPrecision(3);
+  const preset = scene.presets.find(it => it.name === $('preset').value);
+  $('about').textContent = preset ? preset.about : '';
 }
 
 // Draws the histogram and a mark for each value that the picture depends on.
@@ -127,6 +132,16 @@ function restrictClip(axis, end) {
   slider.value = end === 'low' ? high - CLIP_STEP : low + CLIP_STEP;
 }
 
+// Shows the planes of each axis, in the coordinates of the file.
+function showClip() {
+  clip().forEach((shares, axis) => {
+    const [low, high] = scene.box.map(corner => corner[axis] + scene.offset[axis]);
+    const decimals = Math.min(10, Math.max(0, 3 - Math.floor(Math.log10(high - low || 1))));
+    const planes = shares.map(share => (low + share * (high - low)).toFixed(decimals));
+    $(`clip-${axis}`).value = planes.join(' to ');
+  });
+}
+
 for (const [axis, name] of ['x', 'y', 'z'].entries()) {
   const row = document.createElement('div');
   row.append(name);
@@ -137,17 +152,21 @@ for (const [axis, name] of ['x', 'y', 'z'].entries()) {
       'aria-label': `${name}, ${end} end`,
     };
     Object.entries(attributes).forEach(attribute => slider.setAttribute(...attribute));
-    slider.oninput = () => { restrictClip(axis, end); changed(); };
+    slider.oninput = () => { restrictClip(axis, end); showClip(); changed(); };
     slider.onchange = atRest;
     row.append(slider);
   }
+  const planes = document.createElement('output');
+  planes.id = `clip-${axis}`;
+  row.append(planes);
   $('clip').append(row);
 }
 for (const choice of document.querySelectorAll('input[name=mode]')) {
   choice.onchange = () => { showMode(); atRest(); };
 }
-$('shadows').onchange = $('smooth').onchange = $('preset').onchange = $('samples').onchange = atRest;
-$('opacity').oninput = () => { showOpacity(); changed(); };
+$('shadows').onchange = $('smooth').onchange = $('samples').onchange = atRest;
+$('preset').onchange = () => { showTransfer(); atRest(); };
+$('opacity').oninput = () => { showTransfer(); changed(); };
 $('opacity').onchange = atRest;
 $('histogram').onpointerdown = event => {
   $('histogram').setPointerCapture(event.pointerId);

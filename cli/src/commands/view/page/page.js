@@ -2,6 +2,7 @@
 
 // The state of the page: the scene from the server, the camera, and what is in flight.
 const $ = id => document.getElementById(id);
+const token = new URLSearchParams(location.search).get('token') || '';
 const picture = $('picture');
 const painter = picture.getContext('2d');
 let scene = null;
@@ -75,6 +76,7 @@ function begin(description) {
   $('details').textContent = scene.details;
   showControls();
   reset();
+  recall();
 }
 
 async function show(header, bytes) {

@@ -10,16 +10,17 @@ function surfaceRequests() {
   }));
 }
 
-// Adds a surface to the list, in the first default colour that no other one has.
-function addSurface(isovalue) {
+// Adds a surface to the list. The default is the first default colour that no other one has.
+function addSurface({ iso, colour, opacity }) {
   const row = $('surface').content.firstElementChild.cloneNode(true);
   const find = name => row.querySelector(`.${name}`);
   const used = surfaces.map(surface => surface.colour.value);
   const free = scene.colours.find(colour => !used.includes(colour));
   const surface = { row, colour: find('colour'), opacity: find('opacity') };
   surface.iso = coupled(find('slider'), find('number'));
-  surface.iso.set(isovalue);
-  surface.colour.value = free || scene.colours[surfaces.length];
+  surface.iso.set(iso);
+  surface.colour.value = colour || free || scene.colours[surfaces.length];
+  surface.opacity.value = opacity || 1;
   surface.colour.oninput = surface.opacity.oninput = () => { showSurfaces(); changed(); };
   surface.colour.onchange = surface.opacity.onchange = atRest;
   find('remove').onclick = () => { removeSurface(surface); };
@@ -43,10 +44,10 @@ function choose(surface) {
   showSurfaces();
 }
 
-function resetSurfaces() {
+function setSurfaces(list) {
   surfaces.forEach(surface => surface.row.remove());
   surfaces = [];
-  addSurface(scene.threshold);
+  list.forEach(addSurface);
 }
 
 // Shows the numbers, and the marks in the histogram.
@@ -64,7 +65,7 @@ function showSurfaces() {
 $('add').onclick = () => {
   // Halfway from the largest isovalue to the largest value.
   const largest = Math.max(...surfaces.map(surface => surface.iso.value));
-  addSurface(rounded(0.5 * (largest + Math.max(largest, scene.range[1]))));
+  addSurface({ iso: rounded(0.5 * (largest + Math.max(largest, scene.range[1]))) });
   chosen.row.querySelector('.number').focus();
   atRest();
 };

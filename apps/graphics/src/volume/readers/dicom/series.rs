@@ -85,7 +85,7 @@ pub(super) fn choose(folder: &Path, options: &LoadOptions) -> Result<Chosen, Fau
             let expected = format!("{EXPECTED}, or the folder of a DICOM series");
             return Err(wrong("a folder without DICOM images", expected));
         }
-        _ => return Err(not_one(&all, options.series.as_deref())),
+        _ => return Err(not_one(&all, matches.len(), options.series.as_deref())),
     };
     let left_out = image_count - series.files.len();
     let files = series.files.into_iter();
@@ -94,9 +94,9 @@ pub(super) fn choose(folder: &Path, options: &LoadOptions) -> Result<Chosen, Fau
     Ok(Chosen { files, left_out })
 }
 
-/// Returns the fault of a folder in which not exactly one series has a number or identifier.
+/// Returns the fault of a folder in which no series or several ones match the options.
 #[cold]
-fn not_one(all: &[Series], wanted: Option<&str>) -> Fault {
+fn not_one(all: &[Series], matched: usize, wanted: Option<&str>) -> Fault {
     let listed = all.iter().take(LISTED_MAX).map(Series::to_string);
     let mut listed = listed.collect::<Vec<_>>().join(", ");
     if all.len() > LISTED_MAX {
@@ -106,10 +106,11 @@ fn not_one(all: &[Series], wanted: Option<&str>) -> Fault {
         None => format!("{} series: {listed}", all.len()),
         Some(wanted) => {
             let wanted = quoted(wanted.as_bytes());
-            format!(
-                "not exactly one series {wanted} among {}: {listed}",
-                all.len()
-            )
+            let count = match matched {
+                0 => "no series".to_owned(),
+                matched => format!("{matched} series"),
+            };
+            format!("{count} with the number or UID {wanted}; there are {listed}")
         }
     };
     let expected = "one series; --series with its number or its UID (0020,000E) chooses it";

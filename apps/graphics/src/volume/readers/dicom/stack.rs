@@ -177,8 +177,8 @@ impl Stack {
             _ => layout.read_slices(source, file_bytes, &self.scales)?,
         };
         arrange(&mut voxels, self.places.clone());
-        let (size, place) = (layout.size, Place::Whole);
-        Parsed::new(VolumeFormat::Dicom, size, voxels, self.geometry, place)
+        let format = VolumeFormat::Dicom;
+        Parsed::new(format, &layout, voxels, self.geometry, Place::Whole)
     }
 }
 
