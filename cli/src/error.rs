@@ -13,6 +13,7 @@ use raddle_graphics::picture::PictureError;
 use raddle_graphics::render_mesh::RenderError;
 use raddle_graphics::scene::OutOfMemory;
 use raddle_graphics::volume::GenerateError;
+use raddle_graphics::volume::isosurface::IsosurfaceError;
 use raddle_graphics::volume::volrend::VolrendError;
 use raddle_messages::nodes::NodesError;
 use raddle_messages::waits::WaitsError;
@@ -91,6 +92,14 @@ pub(crate) enum CliError {
         input: String,
         /// The reason.
         reason: String,
+    },
+    /// A surface has too many triangles.
+    #[error("{input}: {source}")]
+    Surface {
+        /// The file or the scene.
+        input: String,
+        /// The reason.
+        source: IsosurfaceError,
     },
     /// A surface is too far from the origin for a file of a mesh.
     #[error("{input}: coordinates up to {found:e}; expected at most {COORDINATE_MAX:e} in a mesh")]

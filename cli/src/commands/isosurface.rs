@@ -1,17 +1,14 @@
 //! `raddle isosurface`: renders surfaces of equal value in a volume.
 
-use std::io::{BufWriter, IntoInnerError};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use glam::{DVec3, Vec3};
-use raddle_graphics::mesh::{COORDINATE_MAX, Mesh, PlyOptions, Presentation};
+use glam::DVec3;
 use raddle_graphics::picture;
 use raddle_graphics::volume::isosurface::{
     self, IsosurfaceCounts, IsosurfaceError, IsosurfaceOptions, IsosurfaceRendering, Surface,
 };
-use raddle_trace::whole_file::WholeFile;
 
 use crate::arguments::{Colour, Options, ViewArguments, VolumeArguments};
 use crate::commands::turn::{FRAMES_MAX, numbered, turned};
@@ -20,6 +17,8 @@ use crate::progress::Phase;
 use crate::report::{Count, RanOn, Report};
 use crate::volume_input::VolumeInput;
 use crate::{output, units, workers};
+
+mod extraction;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -82,21 +81,6 @@ pub(crate) struct IsosurfaceArguments {
 }
 
 impl IsosurfaceArguments {
-    /// Creates the file for the mesh, before any work is done.
-    fn mesh_file(&self) -> Result<Option<(WholeFile, &Path)>, CliError> {
-        let Some(path) = &self.extract else {
-            return Ok(None);
-        };
-        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        if extension != "ply" {
-            return Err(CliError::WrongCall {
-                options: format!("--extract {}", path.display()),
-                reason: "expected a name that ends in .ply".to_owned(),
-            });
-        }
-        Ok(Some((output::begin_file(path)?, path)))
-    }
-
     /// Returns the options for a volume with an offset.
     fn options(&self, offset: DVec3) -> IsosurfaceOptions {
         let surfaces = self.iso.iter().enumerate().map(|(index, &isovalue)| {
@@ -189,7 +173,7 @@ pub(super) fn run(arguments: &IsosurfaceArguments, options: &Options) -> Result<
     if let Some(path) = &arguments.extract {
         output::check_apart(path, input_file)?;
     }
-    let mesh_file = arguments.mesh_file()?;
+    let mesh_file = extraction::begin(arguments)?;
     let runtime = workers::start(options)?;
     let report = runtime.install(|| {
         let input = VolumeInput::get(&arguments.input, options.quiet)?;
@@ -204,7 +188,7 @@ pub(super) fn run(arguments: &IsosurfaceArguments, options: &Options) -> Result<
             render(&input, arguments, paths, options, &mut report)?;
         }
         if let Some(file) = mesh_file {
-            extract(&input, arguments, file, options, &mut report)?;
+            extraction::extract(&input, arguments, file, options, &mut report)?;
         }
         report.memory_peak();
         Ok::<_, CliError>(report)
@@ -260,85 +244,6 @@ impl Sum {
         self.rays += rendering.rays;
         self.tasks += rendering.tile_count;
     }
-}
-
-/// Extracts the surfaces as one mesh.
-fn extract(
-    input: &VolumeInput,
-    arguments: &IsosurfaceArguments,
-    (file, path): (WholeFile, &Path),
-    options: &Options,
-    report: &mut Report,
-) -> Result<(), CliError> {
-    let corners = input.corners().map(|corner| corner.abs().max_element());
-    let found = corners[0].max(corners[1]);
-    if found > f64::from(COORDINATE_MAX) {
-        let input = input.name.clone();
-        return Err(CliError::FarSurface { input, found });
-    }
-    let phase = Phase::begin("extracting", options.quiet);
-    let mut mesh = Mesh::default();
-    let mut comments = vec!["surfaces of equal value in a volume, by raddle".to_owned()];
-    let clip = arguments.view.frame(input.offset, None).clip;
-    for &isovalue in &arguments.iso {
-        let more = isosurface::extract(&input.volume, &input.macrocells, isovalue)
-            .map_err(|source| refused(source, arguments))?;
-        let more = match clip {
-            Some(clip) => more.clipped(clip),
-            None => more,
-        };
-        let first_face = mesh.triangles.len();
-        append(&mut mesh, more).map_err(|source| refused(source, arguments))?;
-        let end = mesh.triangles.len();
-        comments.push(format!(
-            "isovalue {isovalue}: faces {first_face} to {end}, without the last"
-        ));
-    }
-    if mesh.triangles.is_empty() {
-        return Err(CliError::NoSurface {
-            input: input.name.clone(),
-            reason: arguments.reason_for_nothing(input),
-        });
-    }
-    let ply = PlyOptions {
-        offset: input.offset,
-        presentation: Presentation {
-            up: Some(arguments.view.up.unwrap_or(Vec3::Z)),
-            is_object: true,
-        },
-        comments,
-    };
-    let time = phase.elapsed();
-    drop(phase);
-    let phase = Phase::begin("writing", options.quiet);
-    let mut writer = BufWriter::new(file);
-    let written = mesh.write_ply(&mut writer, &ply);
-    let written = written.and_then(|()| writer.into_inner().map_err(IntoInnerError::into_error));
-    output::finish_file(written, path)?;
-    drop(phase);
-    report
-        .quantity("extracted in", "extract_s", &time)
-        .quantity("triangles", "triangles", &Count(mesh.triangles.len()))
-        .quantity("vertices", "vertices", &Count(mesh.positions.len()))
-        .row("mesh", path.display().to_string())
-        .field("mesh", path.display().to_string());
-    Ok(())
-}
-
-/// Appends the mesh of another surface.
-fn append(mesh: &mut Mesh, more: Mesh) -> Result<(), IsosurfaceError> {
-    if mesh.triangles.is_empty() {
-        // The usual case: a single surface, which may take a large part of the memory.
-        *mesh = more;
-        return Ok(());
-    }
-    let first = mesh.positions.len();
-    u32::try_from(first + more.positions.len()).map_err(|_| IsosurfaceError::Vertices)?;
-    mesh.positions.extend(more.positions);
-    mesh.normals.extend(more.normals);
-    let moved = |corners: [u32; 3]| corners.map(|corner| corner + first as u32);
-    mesh.triangles.extend(more.triangles.into_iter().map(moved));
-    Ok(())
 }
 
 /// Converts an error of rendering, which is an error of the call.

@@ -388,6 +388,23 @@ fn a_picture_without_memory_for_it_is_one_line() {
     assert!(folder.names().is_empty());
 }
 
+// Regression: a surface in noise takes many times the memory of the volume, and ended the process.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_surface_without_memory_for_its_triangles_is_one_line() {
+    let folder = Folder::new("no-memory-for-surface");
+    let noise = |index: u32| (index.wrapping_mul(2_654_435_761) >> 13) as u8;
+    let voxels: Vec<u8> = (0..160 * 160 * 160).map(noise).collect();
+    let file = folder.file("noise_160x160x160_u8.raw", voxels);
+    let mesh = folder.path("noise.ply");
+    let [file, path] = [&file, &mesh].map(|path| path.to_str().expect("a name in UTF-8"));
+    let arguments = ["isosurface", file, "--iso", "128", "--extract", path];
+    let outcome = run_with_memory(400_000, &arguments);
+    expect_one_line(&outcome);
+    assert!(outcome.errors.contains("bytes of triangles"), "{outcome:?}");
+    assert!(!mesh.exists());
+}
+
 // Regression: a scene, a file or a tree that was too large for the memory ended the process, too.
 #[test]
 #[cfg(target_os = "linux")]

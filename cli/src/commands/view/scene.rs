@@ -187,7 +187,9 @@ impl Scene {
         let name = Path::new(&self.name).file_name();
         let name = name.map_or(self.name.as_str().into(), |name| name.to_string_lossy());
         let (min, max) = (self.bounds.min.to_array(), self.bounds.max.to_array());
-        let mut description = json!({ "kind": "scene", "name": name, "box": [min, max], "offset": self.offset.to_array() });
+        let offset = self.offset.to_array();
+        let mut description =
+            json!({ "kind": "scene", "name": name, "box": [min, max], "offset": offset });
         let (camera, up, more) = match &self.content {
             Shown::Volume {
                 volume, histogram, ..

@@ -56,7 +56,7 @@ fn a_reload_keeps_camera_and_values() {
     let numbers = "['clip-2', 'opacity-number'].map(id => $(id).value)";
     assert_eq!(
         browser.evaluate(numbers),
-        serde_json::json!(["0.000 to 3.750", "100"])
+        serde_json::json!(["0.00 to 3.75", "100"])
     );
     // Another view has another token, and begins with its own values.
     let other = View::with(&["--scene", "spheres:16"].map(OsStr::new));
