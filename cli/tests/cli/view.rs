@@ -476,11 +476,16 @@ fn a_page_that_is_closed_during_its_picture_leaves_the_view_to_others() {
             "clip": [[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]],
         })
     };
-    for _ in 0..4 {
-        let mut closed = view.socket();
-        let large = Message::text(request(4096).to_string());
-        closed.send(large).expect("sent");
-        drop(closed);
+    // A fine picture, one to be saved, and a coarse one, for which fine ones of others would wait.
+    for (want, moving) in [("frame", false), ("png", false), ("frame", true)] {
+        let mut large = request(4096);
+        large["want"] = serde_json::json!(want);
+        large["moving"] = serde_json::json!(moving);
+        for _ in 0..2 {
+            let mut closed = view.socket();
+            closed.send(Message::text(large.to_string())).expect("sent");
+            drop(closed);
+        }
     }
     let small = Message::text(request(16).to_string());
     others.send(small).expect("sent");
@@ -497,7 +502,11 @@ fn a_port_in_use_and_a_file_without_content_are_errors() {
     let line = run_badly(["view", &file.display().to_string(), "--port", &port]);
     assert!(line.contains(&format!("port {port}: ")), "{line}");
     let text = folder.file("notes.txt", "no volume");
-    assert!(run_badly(["view", &text.display().to_string()]).contains("notes.txt"));
+    let line = run_badly(["view", &text.display().to_string()]);
+    assert!(
+        line.contains("notes.txt: neither a mesh nor a volume; expected"),
+        "{line}"
+    );
     // There is no end at which statistics could be printed.
     let call = ["view", &file.display().to_string(), "--stats"];
     assert_eq!(run(call).code, Some(2));
