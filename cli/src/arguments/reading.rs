@@ -25,6 +25,9 @@ pub(crate) struct ReadArguments {
     /// Number or UID of the series to read from a folder with several DICOM series
     #[arg(long, value_name = "NUMBER", conflicts_with = "scene")]
     series: Option<String>,
+    /// Name of the array to read from VTK image data [default: the active scalars, or the first]
+    #[arg(long, value_name = "NAME", conflicts_with = "scene")]
+    array: Option<String>,
 }
 
 impl ReadArguments {
@@ -54,6 +57,7 @@ impl ReadArguments {
             raw_type: self.raw_type.clone(),
             spacing: self.spacing,
             series: self.series.clone(),
+            array: self.array.clone(),
             ..LoadOptions::default()
         })
     }
@@ -85,7 +89,8 @@ impl ReadArguments {
             .spacing
             .map(|DVec3 { x, y, z }| format!("--spacing {x},{y},{z}"));
         let series = self.series.as_ref().map(|name| format!("--series {name}"));
-        [size, raw_type, spacing, series]
+        let array = self.array.as_ref().map(|name| format!("--array {name}"));
+        [size, raw_type, spacing, series, array]
             .into_iter()
             .flatten()
             .collect()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueHint};
+use clap::{ArgGroup, Args, ValueHint};
 use glam::DVec3;
 use raddle_graphics::picture;
 use raddle_graphics::volume::isosurface::{
@@ -33,6 +33,7 @@ Pictures: .png, .ppm, .exr.";
 /// `raddle isosurface`.
 #[derive(Debug, Clone, Args)]
 #[command(
+    group(ArgGroup::new("result").args(["output", "extract"]).required(true).multiple(true)),
     mut_arg("size", |argument| argument.requires("output")),
     mut_arg("samples", |argument| argument.requires("output")),
     mut_arg("eye", |argument| argument.requires("output")),
@@ -67,7 +68,6 @@ pub(crate) struct IsosurfaceArguments {
     shadows: bool,
     /// File for the picture; its extension (.png, .ppm or .exr) selects the format
     #[arg(short, long, value_name = "PICTURE", value_hint = ValueHint::FilePath)]
-    #[arg(required_unless_present = "extract")]
     output: Option<PathBuf>,
     /// File for the surfaces as triangles (.ply), by marching cubes
     #[arg(long, value_name = "MESH", value_hint = ValueHint::FilePath)]
@@ -124,16 +124,21 @@ impl IsosurfaceArguments {
         }
     }
 
-    /// Returns the reason why no surface is visible.
-    fn reason_for_nothing(&self, input: &VolumeInput) -> String {
+    /// Returns true if a surface has a value that the volume has.
+    fn has_surface(&self, input: &VolumeInput) -> bool {
+        let range = input.macrocells.range();
+        self.iso.iter().any(|&value| Self::is_among(value, range))
+    }
+
+    /// Returns the reason why there is no surface in a place.
+    fn reason_for_nothing(&self, input: &VolumeInput, place: &str) -> String {
         let [low, high] = input.macrocells.range();
-        match self
-            .iso
-            .iter()
-            .any(|&value| Self::is_among(value, [low, high]))
-        {
-            true => "no surface is in the picture; see --iso".to_owned(),
-            false => format!("no isovalue is above {low} and up to {high}; see --iso"),
+        if self.has_surface(input) {
+            format!("no surface is in the {place}; see --iso")
+        } else if low == high {
+            format!("all voxels are {low}, so that there is no surface; see --iso")
+        } else {
+            format!("no isovalue is above {low} and up to {high}; see --iso")
         }
     }
 
@@ -219,8 +224,10 @@ fn render(
         sum.add(&rendering);
     }
     drop(phase);
-    if sum.counts.hits == 0 && !options.quiet {
-        input.warn_of_nothing(&arguments.reason_for_nothing(input));
+    // Without any surface, the extraction is an error that says so.
+    let is_said = arguments.extract.is_some() && !arguments.has_surface(input);
+    if sum.counts.hits == 0 && !options.quiet && !is_said {
+        input.warn_of_nothing(&arguments.reason_for_nothing(input, "picture"));
     }
     report_pictures(arguments, &sum, paths, report);
     Ok(())

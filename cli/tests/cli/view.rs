@@ -224,8 +224,9 @@ fn the_browser_gets_the_address_in_a_private_file() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&opener, mode).expect("a program");
     let paths = std::env::var("PATH").expect("paths");
+    // The view ends with its terminal, even if these tests run without one.
     let command = format!(
-        "{} view --scene spheres:16",
+        "exec env --default-signal=HUP {} view --scene spheres:16",
         raddle().get_program().display()
     );
     // Only a view on a terminal opens a browser.

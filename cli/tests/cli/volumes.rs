@@ -755,6 +755,35 @@ fn a_maximum_is_grey_and_an_x_ray_has_no_light() {
         &format!("--preset grey --threshold 9 -o {}", picture.display()),
     ));
     assert!(outcome.errors.contains("this preset has no threshold"));
+    let rest = format!("--mip --threshold 9 -o {}", picture.display());
+    let outcome = run(call("volume", &file, &rest));
+    assert!(
+        outcome
+            .errors
+            .contains("--threshold 9 --mip: this preset has no threshold")
+    );
+}
+
+#[test]
+fn a_volume_without_a_surface_is_one_line() {
+    let folder = Folder::new("constant");
+    let file = folder.file("constant_8x8x8_u8.raw", [7; 512]);
+    let [picture, mesh] = ["a.png", "a.ply"].map(|name| folder.path(name).display().to_string());
+    let error = run_badly(call(
+        "isosurface",
+        &file,
+        &format!("--iso 3 -o {picture} --extract {mesh}"),
+    ));
+    assert!(
+        error.contains("all voxels are 7, so that there is no surface"),
+        "{error}"
+    );
+    let outcome = run(call("isosurface", &file, "--iso 3"));
+    assert!(
+        outcome.errors.contains("--extract <MESH>"),
+        "{}",
+        outcome.errors
+    );
 }
 
 #[test]

@@ -158,7 +158,8 @@ impl Layout {
                 let scale = |number: f64| (number * slope + intercept) as f32;
                 voxels.extend(list.iter().map(|number| scale(number.value())));
             });
-            self.check_finite(&voxels, first, place)?;
+            let bytes = self.scalar.bytes();
+            self.check_finite(&voxels, first, |index| moved(place, index * bytes))?;
         }
         Ok(voxels.into())
     }
@@ -287,7 +288,8 @@ impl Layout {
                 bytes.copy_from_slice(record);
                 convert(bytes, self.is_big_endian)
             }));
-            self.check_finite(&voxels, first, source.byte())?;
+            let place = source.byte();
+            self.check_finite(&voxels, first, |index| moved(place, index * BYTES as u64))?;
             source.consume(taken * BYTES);
             left -= taken;
         }
@@ -313,22 +315,23 @@ impl Layout {
                 Fault::syntax(place, quoted(word), format!("a number of type {}", T::NAME))
             })?;
             voxels.push(number);
-            self.check_finite(&voxels, voxels.len() - 1, place)?;
+            self.check_finite(&voxels, voxels.len() - 1, |_| place)?;
         }
         Ok(voxels)
     }
 
-    /// Checks the voxels from an index on.
+    /// Checks the voxels from an index on. `place` gets the index of a voxel from there.
     fn check_finite<T: Voxel>(
         &self,
         voxels: &[T],
         first: usize,
-        place: Place,
+        place: impl FnOnce(u64) -> Place,
     ) -> Result<(), Fault> {
         let is_bad = |voxel: &T| !voxel.value().is_finite();
         let Some(index) = voxels[first..].iter().position(is_bad) else {
             return Ok(());
         };
+        let place = place(index as u64);
         let (index, [width, height, _]) = (first + index, self.size.map(|len| len as usize));
         let (x, y, z) = (
             index % width,
@@ -336,7 +339,11 @@ impl Layout {
             index / (width * height),
         );
         let found = format!("voxel ({x}, {y}, {z}) is {}", voxels[index].value());
-        Err(Fault::syntax(place, found, "finite numbers"))
+        let expected = match self.scalar {
+            Scalar::F64 => "finite numbers of magnitude below 3.4e38",
+            _ => "finite numbers",
+        };
+        Err(Fault::syntax(place, found, expected))
     }
 
     /// Replaces the unused bits of integers: by zeros, or by the sign.
@@ -378,7 +385,7 @@ impl Layout {
         }
         let voxels = self.mapped(&voxels, |value| value as f32)?;
         if let Voxels::F32(list) = &voxels {
-            self.check_finite(list, 0, self.place)?;
+            self.check_finite(list, 0, |_| self.place)?;
         }
         Ok(voxels)
     }
@@ -395,6 +402,14 @@ impl Layout {
             list.extend(from.iter().map(|voxel| scale(voxel.value())));
         });
         Ok(list.into())
+    }
+}
+
+/// Returns the place some bytes behind another one.
+fn moved(place: Place, bytes: u64) -> Place {
+    match place {
+        Place::Byte(byte) => Place::Byte(byte + bytes),
+        place => place,
     }
 }
 

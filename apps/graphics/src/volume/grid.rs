@@ -58,6 +58,9 @@ pub enum VolumeError {
         /// The value.
         found: f64,
     },
+    /// The volume is so far from the origin that its voxels have the same coordinates.
+    #[error("a first voxel at {0}; expected coordinates that differ between voxels")]
+    Origin(DVec3),
     /// The map to the world is not finite, or maps the volume to a plane.
     #[error("spacing {spacing} with axes {direction}; expected three axes that are independent")]
     Geometry {
@@ -128,11 +131,14 @@ impl Volume {
     ) -> Result<Self, VolumeError> {
         let map = direction * DMat3::from_diagonal(spacing);
         let is_sound = |value: f64| value != 0.0 && value.is_finite();
-        if !is_sound(map.determinant())
-            || !is_sound(map.inverse().determinant())
-            || !origin.is_finite()
-        {
+        if !is_sound(map.determinant()) || !is_sound(map.inverse().determinant()) {
             return Err(VolumeError::Geometry { spacing, direction });
+        }
+        let step = [0, 1, 2].map(|axis| map.col(axis).length());
+        let step = step.into_iter().fold(f64::INFINITY, f64::min);
+        // Also false if a coordinate is not a number.
+        if !(origin.abs().max_element() < step / f64::EPSILON && origin.is_finite()) {
+            return Err(VolumeError::Origin(origin));
         }
         let [x, y, z] = [0, 1, 2].map(|axis| direction.col(axis).length());
         let lengths = DVec3::new(x, y, z);

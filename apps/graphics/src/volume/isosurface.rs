@@ -27,6 +27,7 @@ use super::rendering::Rendering;
 use super::shading::Shading;
 use super::voxels::with_voxels;
 use crate::camera::{CameraError, View};
+use crate::memory::NoMemory;
 use crate::render::{self, FrameError, FrameOptions, Proceed, TileDone};
 
 mod active;
@@ -114,6 +115,12 @@ pub enum IsosurfaceError {
     /// An opacity is out of range.
     #[error("opacity {0}; expected more than 0 and at most 1")]
     Opacity(f32),
+}
+
+impl From<NoMemory> for IsosurfaceError {
+    fn from(NoMemory(bytes): NoMemory) -> Self {
+        Self::OutOfMemory { bytes }
+    }
 }
 
 /// A picture, and a report on rendering it.

@@ -34,6 +34,9 @@ pub struct LoadOptions {
     pub spacing: Option<DVec3>,
     /// The series to read from a folder with several series of DICOM images: its number or its UID.
     pub series: Option<String>,
+    /// The name of the array to read from VTK image data. The default is that of the active scalars,
+    /// or else the first one with a number for each voxel.
+    pub array: Option<String>,
     /// The maximum number of bytes that a compressed file may expand to. The default is 64 GiB.
     pub expanded_bytes_max: u64,
 }
@@ -45,6 +48,7 @@ impl Default for LoadOptions {
             raw_type: None,
             spacing: None,
             series: None,
+            array: None,
             expanded_bytes_max: 64 << 30,
         }
     }
@@ -217,6 +221,10 @@ fn read_stream(
         false => file::reader(&READERS, &mut stream.source, files.name, EXPECTED)?,
     };
     let parsed = (reader.read)(&mut stream.source, &mut files)?;
+    if files.options.array.is_some() && files.arrays.read.is_none() {
+        let found = "a file whose array has no name";
+        return Err(Fault::syntax(Place::Whole, found, "no name of an array"));
+    }
     // Read to the end, so that the decompressor verifies its checksum.
     let trailing_bytes = stream.source.drain()?;
     let report = VolumeReport {

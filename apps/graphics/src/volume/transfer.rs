@@ -192,31 +192,33 @@ impl TransferFunction {
     }
 
     /// Returns a preset, or the default one, for values in a range. `threshold` is the value
-    /// between background and object; one that is not finite is replaced by `low`.
+    /// between background and object; one that is not finite is replaced by `low`. It does not
+    /// matter to presets that [have none](Preset::has_threshold).
     #[must_use]
     pub fn relative(preset: Option<&Preset>, [low, high]: [f64; 2], threshold: f64) -> Self {
-        let threshold = if threshold.is_finite() {
-            threshold
-        } else {
-            low
+        let threshold = match preset.is_none_or(Preset::has_threshold) {
+            true if threshold.is_finite() => threshold,
+            true => low,
+            false => low + 0.5 * (high - low),
         };
         let points = preset.map_or(&DEFAULT_POINTS[..], |preset| preset.points);
         let points = points.iter().map(|&([red, green, blue, opacity], at)| {
+            // A threshold out of range has all values on one side.
             let range = if at < 0.0 {
                 threshold - low
             } else {
                 high - threshold
             };
+            let range = range.max(0.0);
             ControlPoint {
                 value: threshold + f64::from(at) * range,
                 colour: [red, green, blue],
                 opacity,
             }
         });
-        let mut points: Vec<ControlPoint> = points.collect();
-        // A threshold out of range reverses their order.
-        points.sort_by(|a, b| a.value.total_cmp(&b.value));
-        Self { points }
+        Self {
+            points: points.collect(),
+        }
     }
 
     /// Multiplies all opacities by a factor. They are from 0 to 1 then.

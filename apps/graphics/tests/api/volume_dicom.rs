@@ -412,6 +412,29 @@ fn two_series(folder: &Folder, kind: &'static str) {
 }
 
 #[test]
+fn series_without_different_numbers_are_listed_by_their_identifiers() {
+    const LONG: &str = "1.2.826.0.1.3680043.8.498.55601912466372123456789012345678901234";
+    for number in ["", "3"] {
+        let folder = Folder::new(&format!("same-number-{number}"));
+        for (name, series, z) in [("a", LONG, 0.0), ("b", LONG, 2.5), ("c", "1.2.4", 0.0)] {
+            let slice = Slice {
+                number,
+                series,
+                z,
+                ..SLICE
+            };
+            folder.write(name, &slice.bytes());
+        }
+        let error = folder.error();
+        assert!(
+            error.contains(&format!("{LONG} \"a series\" (2 images)")),
+            "{error}"
+        );
+        assert!(error.contains("1.2.4 \"a series\" (1 image)"), "{error}");
+    }
+}
+
+#[test]
 fn one_of_several_series_is_chosen_by_its_number_or_identifier() {
     let folder = Folder::new("choice");
     two_series(&folder, SLICE.kind);

@@ -199,7 +199,7 @@ fn headers_of_metaimage_with_errors_name_the_line() {
         ),
         (
             "TransformMatrix = 1 0 0\n",
-            "line 7: \"1 0 0\"; expected nine numbers",
+            "line 7: \"1 0 0\"; expected 9 numbers",
         ),
         (
             "no value\n",
@@ -314,6 +314,26 @@ fn lengths_of_directions_are_distances() {
     let volume = read("it.mha", &file).expect("a volume").volume;
     assert_eq!(volume.spacing(), DVec3::new(10.0, 10.0, 3.0));
     assert_eq!(volume.direction().y_axis, DVec3::NEG_Y);
+}
+
+#[test]
+fn a_sequence_of_one_volume_in_metaimage_is_a_volume() {
+    let file = |sizes: &str| {
+        let header = format!(
+            "NDims = 4\nDimSize = {sizes}\nElementType = MET_UCHAR\nOffset = 7 8 9 0\n\
+             ElementSpacing = 1 2 3 1\nTransformMatrix = 0 1 0 0 -1 0 0 0 0 0 1 0 0 0 0 1\n\
+             ElementDataFile = LOCAL\n"
+        );
+        [header.as_bytes(), &[5; 24]].concat()
+    };
+    let volume = read("it.mha", &file("4 3 2 1")).expect("a volume").volume;
+    assert_eq!(volume.size(), [4, 3, 2]);
+    assert_eq!(volume.spacing(), DVec3::new(1.0, 2.0, 3.0));
+    assert_eq!(volume.origin(), DVec3::new(7.0, 8.0, 9.0));
+    assert_eq!(volume.direction().x_axis, DVec3::Y);
+    let expected = "line 2: \"4 3 1 2\"; expected three sizes, or a fourth one of 1";
+    assert!(error("it.mha", &file("4 3 1 2")).contains(expected));
+    assert!(error("it.mha", &file("4 3 2")).contains("line 2: \"4 3 2\"; expected three sizes"));
 }
 
 #[test]
@@ -466,9 +486,50 @@ fn the_arrays_of_a_vtk_file_are_reported() {
     );
     let none = error("it.vti", &points("", vectors));
     assert!(
-        none.contains("expected an array of voxels, with one number for each"),
+        none.contains("expected an array with one number for each voxel"),
         "{none}"
     );
+    // The caller may choose one, whatever the active scalars are.
+    let chosen = |array: &str| {
+        let options = LoadOptions {
+            array: Some(array.to_owned()),
+            ..LoadOptions::default()
+        };
+        let bytes = points("Scalars=\"b\"", &arrays);
+        Volume::read(&bytes[..], None, "it.vti", &options, |_| ())
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(chosen("c").expect("a volume").volume.value([0, 0, 0]), 30.0);
+    let missing = chosen("d").expect_err("no such array");
+    assert!(missing.contains("expected the array \"d\""), "{missing}");
+    let vectors = chosen("v").expect_err("an array of vectors");
+    assert!(vectors.contains("expected 1 component"), "{vectors}");
+    let options = LoadOptions {
+        array: Some("a".to_owned()),
+        ..LoadOptions::default()
+    };
+    let raw = Volume::read(&[7; 24][..], Some(24), "b_2x3x4_u8.raw", &options, |_| ());
+    let raw = raw.expect_err("no arrays").to_string();
+    assert!(raw.contains("expected no name of an array"), "{raw}");
+}
+
+#[test]
+fn coordinates_must_differ_between_voxels() {
+    let file = |origin: &str| {
+        let header = format!(
+            "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 2 2 2\nencoding: raw\n\
+             space dimension: 3\nspace directions: (1,0,0) (0,2,0) (0,0,3)\n\
+             space origin: {origin}\n\n"
+        );
+        [header.as_bytes(), &[1; 8]].concat()
+    };
+    assert!(read("it.nrrd", &file("(4e15,0,0)")).is_ok());
+    let far = error("it.nrrd", &file("(0,5e15,0)"));
+    assert!(
+        far.contains("a first voxel at [0, 5000000000000000, 0]"),
+        "{far}"
+    );
+    error("it.nrrd", &file("(1e30,1e30,1e30)"));
 }
 
 #[test]

@@ -75,7 +75,7 @@ pub(super) fn extract(
     if mesh.triangles.is_empty() {
         return Err(CliError::NoSurface {
             input: input.name.clone(),
-            reason: arguments.reason_for_nothing(input),
+            reason: arguments.reason_for_nothing(input, "volume"),
         });
     }
     let ply = PlyOptions {
@@ -112,6 +112,11 @@ fn append(mesh: &mut Mesh, more: Mesh) -> Result<(), IsosurfaceError> {
     }
     let first = mesh.positions.len();
     u32::try_from(first + more.positions.len()).map_err(|_| IsosurfaceError::Vertices)?;
+    let bytes = (24 * more.positions.len() + 12 * more.triangles.len()) as u64;
+    let reserved = mesh.positions.try_reserve(more.positions.len());
+    let reserved = reserved.and_then(|()| mesh.normals.try_reserve(more.normals.len()));
+    let reserved = reserved.and_then(|()| mesh.triangles.try_reserve(more.triangles.len()));
+    reserved.map_err(|_| IsosurfaceError::OutOfMemory { bytes })?;
     mesh.positions.extend(more.positions);
     mesh.normals.extend(more.normals);
     let moved = |corners: [u32; 3]| corners.map(|corner| corner + first as u32);

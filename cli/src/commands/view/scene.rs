@@ -195,7 +195,9 @@ impl Scene {
                 volume, histogram, ..
             } => {
                 let camera = volume.camera(&View::default());
-                let presets = PRESETS.map(|it| json!({ "name": it.name, "about": it.about }));
+                let presets = PRESETS.map(|it| {
+                    json!({ "name": it.name, "about": it.about, "threshold": it.has_threshold() })
+                });
                 let [x, y, z] = volume.size();
                 let more = json!({
                     "content": "volume",

@@ -91,14 +91,19 @@ pub(crate) struct VolumeCommandArguments {
 impl VolumeCommandArguments {
     /// Checks that a threshold has an effect.
     pub(super) fn check_threshold(&self) -> Result<(), CliError> {
-        match (self.threshold, self.preset) {
-            (Some(threshold), Some(PresetChoice(preset))) if !preset.has_threshold() => {
-                Err(CliError::WrongCall {
-                    options: format!("--threshold {threshold} --preset {}", preset.name),
-                    reason: "this preset has no threshold; expected another preset".to_owned(),
-                })
+        let option = match self.preset {
+            Some(PresetChoice(preset)) if !preset.has_threshold() => {
+                format!("--preset {}", preset.name)
             }
-            _ => Ok(()),
+            None if self.mip => "--mip".to_owned(),
+            _ => return Ok(()),
+        };
+        match self.threshold {
+            Some(threshold) => Err(CliError::WrongCall {
+                options: format!("--threshold {threshold} {option}"),
+                reason: "this preset has no threshold; expected another preset".to_owned(),
+            }),
+            None => Ok(()),
         }
     }
 }

@@ -64,7 +64,7 @@ fn a_scale_gives_short_integers_if_they_fit_and_floats_otherwise() {
     assert_eq!(read(&scaled(1e6, 0.0), &bytes), Ok(large.into()));
     assert_eq!(
         read(&scaled(1e300, 0.0), &bytes),
-        Err("it: byte 0: voxel (1, 0, 0) is inf; expected finite numbers".to_owned())
+        Err("it: byte 1: voxel (1, 0, 0) is inf; expected finite numbers".to_owned())
     );
 }
 
@@ -74,7 +74,15 @@ fn voxels_that_are_not_numbers_are_refused_with_their_position() {
     bytes[5 * 4..6 * 4].copy_from_slice(&f32::NAN.to_le_bytes());
     assert_eq!(
         read(&layout(Scalar::F32), &bytes),
-        Err("it: byte 0: voxel (1, 0, 1) is NaN; expected finite numbers".to_owned())
+        Err("it: byte 20: voxel (1, 0, 1) is NaN; expected finite numbers".to_owned())
+    );
+    let mut bytes = [0; 8 * 8];
+    bytes[6 * 8..7 * 8].copy_from_slice(&1e300_f64.to_le_bytes());
+    let too_large = "it: byte 48: voxel (0, 1, 1) is inf; expected finite numbers of magnitude \
+                     below 3.4e38";
+    assert_eq!(
+        read(&layout(Scalar::F64), &bytes),
+        Err(too_large.to_owned())
     );
     assert_eq!(
         text(&layout(Scalar::F32), "0 1 2 inf 4 5 6 7"),

@@ -84,8 +84,7 @@ pub fn extract(
     let occupancy = occupancy_of(macrocells, &options);
     let layers = with_voxels!(volume.voxels(), voxels => {
         let active = ActiveCells::of(volume.size(), voxels, &occupancy, &[isovalue]);
-        memory::ask(CELL_BYTES * active.count())
-            .map_err(|NoMemory(bytes)| IsosurfaceError::OutOfMemory { bytes })?;
+        memory::ask(CELL_BYTES * active.count())?;
         let map = volume.world_of_voxel();
         let grid = Grid {
             volume,
@@ -99,7 +98,7 @@ pub fn extract(
         let count = (volume.size()[2] - 1).div_ceil(EDGE);
         raddle::map(0..count, |layer| grid.layer(layer, &occupancy, &active))
     });
-    joined(layers)
+    joined(layers.into_iter().collect::<Result<_, _>>()?)
 }
 
 /// The voxels and the isovalue.
@@ -118,21 +117,28 @@ struct Grid<'a, T> {
 
 impl<T: Voxel> Grid<'_, T> {
     /// Extracts the surface in a layer of macrocells.
-    fn layer(&self, index: usize, occupancy: &Occupancy, active: &ActiveCells) -> Layer {
+    fn layer(
+        &self,
+        index: usize,
+        occupancy: &Occupancy,
+        active: &ActiveCells,
+    ) -> Result<Layer, NoMemory> {
         let leaves = occupancy.level(0);
-        let for_each_leaf = |visit: &mut dyn FnMut([usize; 3], u64)| {
-            for word in leaves.of_layer(index) {
-                leaves.for_each_in(word, |leaf, bit| {
-                    if leaf[2] == index {
-                        visit(leaf, active.word(word, bit as u32));
-                    }
-                });
-            }
-        };
-        let mut cell_count = 0;
-        for_each_leaf(&mut |_, cells| cell_count += cells.count_ones() as usize);
-        let mut layer = Layer::new(index, self.volume.size(), cell_count);
-        for_each_leaf(&mut |leaf, mut cells| {
+        let mut blocks = Vec::new();
+        for word in leaves.of_layer(index) {
+            leaves.for_each_in(word, |leaf, bit| {
+                let cells = active.word(word, bit as u32);
+                if leaf[2] == index && cells != 0 {
+                    blocks.push((leaf, cells));
+                }
+            });
+        }
+        let count = blocks
+            .iter()
+            .map(|(_, cells)| u64::from(cells.count_ones()));
+        let mut layer = Layer::new(index, self.volume.size(), count.sum())?;
+        for (leaf, mut cells) in blocks {
+            layer.reserve(cells.count_ones() as usize)?;
             while cells != 0 {
                 let bit = cells.trailing_zeros() as usize;
                 cells &= cells - 1;
@@ -140,9 +146,9 @@ impl<T: Voxel> Grid<'_, T> {
                 let cell = [0, 1, 2].map(|axis: usize| EDGE * leaf[axis] + inner[axis]);
                 self.cell(cell, &mut layer);
             }
-        });
+        }
         layer.finish();
-        layer
+        Ok(layer)
     }
 
     /// Extracts the surface in a cell.

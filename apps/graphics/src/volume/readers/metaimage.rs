@@ -39,7 +39,7 @@ type Fields = HashMap<String, Field>;
 fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Fault> {
     let (fields, data_file) = header(source)?;
     let layout = layout(&fields, data_file.place)?;
-    let geometry = geometry(&fields)?;
+    let geometry = geometry(&fields, data_file.place)?;
     let is_compressed = flag(&fields, "compresseddata")?.unwrap_or(false);
     let is_binary = flag(&fields, "binarydata")?.unwrap_or(true);
     let header_bytes = match fields.get("headersize") {
@@ -165,10 +165,7 @@ fn flag(fields: &Fields, name: &str) -> Result<Option<bool>, Fault> {
 }
 
 fn layout(fields: &Fields, end: Place) -> Result<Layout, Fault> {
-    let dimension = required(fields, "NDims", end)?;
-    if dimension.text != "3" {
-        return Err(dimension.wrong("3 dimensions"));
-    }
+    let dimension = dimension(fields, end)?;
     if let Some(channels) = fields.get("elementnumberofchannels")
         && channels.text != "1"
     {
@@ -178,25 +175,55 @@ fn layout(fields: &Fields, end: Place) -> Result<Layout, Fault> {
     let scalar = required(fields, "ElementType", end)?;
     let kind = Scalar::named(&scalar.text)
         .ok_or_else(|| scalar.wrong("a type of integers or floats, such as MET_SHORT"))?;
-    let mut layout = Layout::new(sizes.list("three sizes")?, kind, sizes.place);
+    let lens: Vec<u64> = sizes.values("sizes")?;
+    let size = match lens[..] {
+        [x, y, z] if dimension == 3 => [x, y, z],
+        [x, y, z, 1] if dimension == 4 => [x, y, z],
+        _ => return Err(sizes.wrong("three sizes, or a fourth one of 1 in 4 dimensions")),
+    };
+    let mut layout = Layout::new(size, kind, sizes.place);
     for name in ["elementbyteordermsb", "binarydatabyteordermsb"] {
         layout.is_big_endian |= flag(fields, name)?.unwrap_or(false);
     }
     Ok(layout)
 }
 
-fn geometry(fields: &Fields) -> Result<Geometry, Fault> {
+/// Returns the number of dimensions: three, or four for a sequence, which can have only one volume.
+fn dimension(fields: &Fields, end: Place) -> Result<usize, Fault> {
+    let dimension = required(fields, "NDims", end)?;
+    match &dimension.text[..] {
+        "3" => Ok(3),
+        "4" => Ok(4),
+        _ => Err(dimension.wrong("3 dimensions, or 4 with a size of 1")),
+    }
+}
+
+fn geometry(fields: &Fields, end: Place) -> Result<Geometry, Fault> {
+    let dimension = dimension(fields, end)?;
     let mut geometry = Geometry::default();
+    // The first three of the numbers for all dimensions.
+    let vector = |field: &Field| {
+        let expected = format!("{dimension} numbers");
+        let list: Vec<f64> = field.values(&expected)?;
+        match list.len() == dimension {
+            true => Ok(DVec3::from_slice(&list)),
+            false => Err(field.wrong(&expected)),
+        }
+    };
     if let Some(spacing) = first_of(fields, &["elementspacing", "elementsize"]) {
-        geometry.spacing = spacing.vector("three distances")?;
+        geometry.spacing = vector(spacing)?;
     }
     if let Some(origin) = first_of(fields, &["offset", "position", "origin"]) {
-        geometry.origin = origin.vector("three coordinates")?;
+        geometry.origin = vector(origin)?;
     }
     if let Some(matrix) = first_of(fields, &["transformmatrix", "orientation", "rotation"]) {
-        let list: [f64; 9] = matrix.list("nine numbers")?;
-        let axis = |at: usize| DVec3::new(list[at], list[at + 1], list[at + 2]);
-        geometry.direction = DMat3::from_cols(axis(0), axis(3), axis(6));
+        let expected = format!("{} numbers", dimension * dimension);
+        let list: Vec<f64> = matrix.values(&expected)?;
+        if list.len() != dimension * dimension {
+            return Err(matrix.wrong(&expected));
+        }
+        let axis = |axis: usize| DVec3::from_slice(&list[axis * dimension..]);
+        geometry.direction = DMat3::from_cols(axis(0), axis(1), axis(2));
     }
     Ok(geometry)
 }

@@ -50,6 +50,9 @@ struct Header {
     size: Option<[u64; 3]>,
     geometry: Geometry,
     place: Option<Place>,
+    /// The array that the caller has chosen.
+    wanted: Option<String>,
+    /// The active scalars of the section.
     scalars: Option<String>,
     section: Section,
     arrays: Arrays,
@@ -85,7 +88,10 @@ fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Faul
         ));
     }
     let file_bytes = source.remaining().or(files.file_bytes);
-    let mut header = Header::default();
+    let mut header = Header {
+        wanted: files.options.array.clone(),
+        ..Header::default()
+    };
     let mut tags = Tags::new(source);
     let parsed = parse(&mut tags, &mut header, file_bytes)?;
     // Closing tags may follow, and further data.
@@ -155,8 +161,13 @@ fn parse(
             }
             "AppendedData" => {
                 let Some(Appended { layout, offset }) = appended else {
-                    let expected = format!("{} before them", header.expected());
-                    return Err(Fault::syntax(place, "appended data", expected));
+                    let names = header.arrays.others.iter();
+                    let names: Vec<String> = names.map(|name| quoted(name.as_bytes())).collect();
+                    let found = match names.is_empty() {
+                        true => "no array".to_owned(),
+                        false => format!("the arrays {}", names.join(", ")),
+                    };
+                    return Err(Fault::syntax(place, found, header.expected()));
                 };
                 let source = tags.source();
                 skip_to_data(source)?;
@@ -293,7 +304,8 @@ impl Header {
     /// Begins a list of arrays.
     fn begin(&mut self, section: Section, tag: &BytesStart<'_>, place: Place) -> Result<(), Fault> {
         let scalars = attribute(tag, "Scalars", place)?.map(|field| field.text);
-        self.scalars = scalars.filter(|name| !name.is_empty());
+        let scalars = scalars.filter(|name| !name.is_empty());
+        self.scalars = self.wanted.clone().or(scalars);
         self.section = section;
         Ok(())
     }
@@ -323,9 +335,12 @@ impl Header {
 
     /// Returns the content that a file without the right array lacks.
     fn expected(&self) -> String {
-        match &self.scalars {
-            Some(name) => format!("the array {}, the active scalars", quoted(name.as_bytes())),
-            None => "an array of voxels, with one number for each".to_owned(),
+        match (&self.wanted, &self.scalars) {
+            (Some(name), _) => format!("the array {}", quoted(name.as_bytes())),
+            (None, Some(name)) => {
+                format!("the array {}, the active scalars", quoted(name.as_bytes()))
+            }
+            (None, None) => "an array with one number for each voxel".to_owned(),
         }
     }
 

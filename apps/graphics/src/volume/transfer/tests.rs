@@ -80,8 +80,26 @@ fn threshold_and_opacity_can_be_set() {
     assert_eq!(transfer.points()[0].value, 62.5);
     assert_eq!(transfer.clone().with_opacity(0.5).at(75.0).w, 0.25);
     assert_eq!(transfer.with_opacity(9.0).at(100.0).w, 1.0);
-    let reversed = TransferFunction::relative(None, [0.0, 100.0], 200.0);
-    assert!(reversed.points().is_sorted_by(|a, b| a.value <= b.value));
+}
+
+// Regression: a threshold above all values made all of them opaque.
+#[test]
+fn a_threshold_out_of_range_has_all_values_on_one_side() {
+    let with = |threshold| TransferFunction::relative(None, [0.0, 100.0], threshold);
+    for transfer in [with(200.0), with(-50.0)] {
+        assert!(transfer.points().is_sorted_by(|a, b| a.value <= b.value));
+    }
+    assert!(
+        !with(200.0)
+            .table([0.0, 100.0], 1.0)
+            .is_visible([0.0, 100.0])
+    );
+    assert!(with(-50.0).at(0.0).w > 0.2);
+    for preset in PRESETS.iter().filter(|preset| !preset.has_threshold()) {
+        let with = |threshold| TransferFunction::relative(Some(preset), [0.0, 100.0], threshold);
+        assert_eq!(with(30.0), with(700.0), "{}", preset.name);
+        assert_eq!(with(30.0).points()[0].value, 0.0);
+    }
 }
 
 #[test]

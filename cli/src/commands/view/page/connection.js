@@ -77,5 +77,13 @@ document.addEventListener('visibilitychange', () => {
   if (!document.hidden) reconnect();
 });
 
+// Another screen may have more pixels for the same page.
+function watchRatio() {
+  resize();
+  const same = matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
+  same.addEventListener('change', watchRatio, { once: true });
+}
+
 new ResizeObserver(resize).observe(picture);
+watchRatio();
 connect();

@@ -34,6 +34,8 @@ function coupled(slider, field) {
   };
   slider.oninput = () => { it.set(rounded(Number(slider.value))); changed(); };
   slider.onchange = atRest;
+  // A field that was emptied shows the value that still counts.
+  field.onchange = () => { field.value = it.value; };
   field.oninput = () => {
     // An unfinished number is none.
     if (!Number.isFinite(field.valueAsNumber)) return;
@@ -65,7 +67,7 @@ function showMode() {
   const isSurface = mode() === 'surface';
   document.querySelector('.surface').hidden = !isSurface;
   document.querySelector('.transfer').hidden = isSurface;
-  drawHistogram();
+  showTransfer();
 }
 
 // Sets everything but the mode to the values at the start.
@@ -85,11 +87,19 @@ function reset() {
   atRest();
 }
 
-// Shows the factor for opacities, and a description of the preset.
+// Returns true if the threshold has an effect.
+function hasThreshold() {
+  const preset = scene.presets.find(it => it.name === $('preset').value);
+  return preset ? preset.threshold : mode() === 'direct';
+}
+
+// Shows the factor for opacities, a description of the preset, and the threshold if there is one.
 function showTransfer() {
   $('opacity-number').value = opacity().toPrecision(3);
   const preset = scene.presets.find(it => it.name === $('preset').value);
   $('about').textContent = preset ? preset.about : '';
+  $('threshold').disabled = $('threshold-number').disabled = !hasThreshold();
+  drawHistogram();
 }
 
 // Draws the histogram and a mark for each value that the picture depends on.
@@ -111,13 +121,14 @@ function drawHistogram() {
   };
   if (mode() === 'surface') {
     for (const it of surfaces) mark(it.iso.value, it.colour.value, it === chosen ? 4 : 2);
-  } else {
+  } else if (hasThreshold()) {
     mark(threshold.value, '#d0432f', 3);
   }
 }
 
 // Sets the value at a place in the histogram.
 function setFromHistogram(event) {
+  if (mode() !== 'surface' && !hasThreshold()) return;
   const share = Math.min(1, Math.max(0, event.offsetX / $('histogram').clientWidth));
   const [low, high] = scene.range;
   const value = mode() === 'surface' ? chosen.iso : threshold;

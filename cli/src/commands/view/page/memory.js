@@ -34,7 +34,6 @@ function recall() {
     document.querySelector(`input[value=${state.mode}]`).checked = true;
     setSurfaces(state.surfaces);
     threshold.set(state.threshold);
-    showTransfer();
     showMode();
   }
 }

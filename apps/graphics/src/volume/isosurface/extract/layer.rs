@@ -7,12 +7,17 @@
 
 use glam::Vec3;
 
+use crate::memory::{self, NoMemory};
 use crate::mesh::Mesh;
 use crate::volume::isosurface::IsosurfaceError;
 use crate::volume::macrocells::EDGE;
 
 /// The number of edges that begin at the voxels of a macrocell.
 const TABLE_LEN: usize = 3 * EDGE * EDGE * EDGE;
+/// The maximum number of vertices of a cell: on each edge, and in the middle of four loops.
+const VERTICES_MAX: usize = 12 + 4;
+/// The maximum number of triangles of a cell: as many as its loops have edges.
+const TRIANGLES_MAX: usize = 12;
 /// The number in a table for an edge without a vertex, and that of a copy.
 const NONE: u32 = u32::MAX;
 
@@ -47,12 +52,9 @@ struct Tables {
 
 impl Layer {
     /// Creates the layer with an index, with space for the surface in a number of cells.
-    pub(super) fn new(index: usize, size: [usize; 3], cell_count: usize) -> Self {
+    pub(super) fn new(index: usize, size: [usize; 3], cell_count: u64) -> Result<Self, NoMemory> {
         let blocks = [size[0].div_ceil(EDGE), size[1].div_ceil(EDGE)];
-        Self {
-            positions: Vec::with_capacity(cell_count),
-            normals: Vec::with_capacity(cell_count),
-            triangles: Vec::with_capacity(2 * cell_count),
+        let mut layer = Self {
             tables: Tables {
                 first: index * EDGE,
                 width: size[0],
@@ -61,7 +63,22 @@ impl Layer {
                 tables: Vec::new(),
             },
             ..Self::default()
-        }
+        };
+        memory::reserve(&mut layer.positions, cell_count)?;
+        memory::reserve(&mut layer.normals, cell_count)?;
+        memory::reserve(&mut layer.triangles, 2 * cell_count)?;
+        Ok(layer)
+    }
+
+    /// Reserves memory for the surface in some cells of a macrocell.
+    pub(super) fn reserve(&mut self, cells: usize) -> Result<(), NoMemory> {
+        memory::grow(&mut self.positions, VERTICES_MAX * cells)?;
+        memory::grow(&mut self.normals, VERTICES_MAX * cells)?;
+        memory::grow(&mut self.triangles, TRIANGLES_MAX * cells)?;
+        memory::grow(&mut self.lowest, VERTICES_MAX * cells)?;
+        memory::grow(&mut self.highest, VERTICES_MAX * cells)?;
+        // The macrocell, and its neighbours to the right, behind and above.
+        memory::grow(&mut self.tables.tables, 8)
     }
 
     /// Returns the number of the vertex on the edge from a voxel along an axis. `make` returns the
@@ -112,8 +129,10 @@ impl Layer {
     }
 
     /// Returns for each vertex its number without copies; [`NONE`] for a copy.
-    fn ranks(&self) -> Vec<u32> {
-        let mut ranks = vec![0; self.positions.len()];
+    fn ranks(&self) -> Result<Vec<u32>, NoMemory> {
+        let mut ranks = Vec::new();
+        memory::reserve(&mut ranks, self.positions.len() as u64)?;
+        ranks.resize(self.positions.len(), 0);
         for &(_, copy) in &self.highest {
             ranks[copy as usize] = NONE;
         }
@@ -121,21 +140,24 @@ impl Layer {
         for (rank, kept) in kept.enumerate() {
             *kept = rank as u32;
         }
-        ranks
+        Ok(ranks)
     }
 
     /// Removes the copies, and lets triangles have the numbers of all layers. `others` are the
     /// numbers of the vertices in the highest plane.
     fn renumber(&mut self, first: u32, ranks: &[u32], others: impl Iterator<Item = u32>) {
-        let mut numbers = ranks.to_vec();
-        for number in numbers.iter_mut().filter(|number| **number != NONE) {
-            *number += first;
-        }
-        for (&(_, copy), other) in self.highest.iter().zip(others) {
-            numbers[copy as usize] = other;
-        }
+        // The numbers of the copies, in the order of the copies.
+        let copies = self.highest.iter().map(|&(_, copy)| copy);
+        let mut copies: Vec<(u32, u32)> = copies.zip(others).collect();
+        copies.sort_unstable();
         for corner in self.triangles.as_flattened_mut() {
-            *corner = numbers[*corner as usize];
+            *corner = match ranks[*corner as usize] {
+                NONE => {
+                    let known = copies.binary_search_by_key(corner, |&(copy, _)| copy);
+                    known.map_or(NONE, |at| copies[at].1)
+                }
+                rank => first + rank,
+            };
         }
         for list in [&mut self.positions, &mut self.normals] {
             let mut ranks = ranks.iter();
@@ -163,7 +185,8 @@ impl Tables {
 /// Joins the layers to a mesh.
 ///
 /// # Errors
-/// [`IsosurfaceError::Vertices`] if there are more vertices than a mesh can number.
+/// [`IsosurfaceError::Vertices`] if there are more vertices than a mesh can number, and
+/// [`IsosurfaceError::OutOfMemory`].
 pub(super) fn joined(mut layers: Vec<Layer>) -> Result<Mesh, IsosurfaceError> {
     if let Some(last) = layers.last_mut() {
         // No other layer has the vertices in the plane above.
@@ -178,6 +201,7 @@ pub(super) fn joined(mut layers: Vec<Layer>) -> Result<Mesh, IsosurfaceError> {
     let firsts: Vec<u32> = firsts.collect();
     u32::try_from(count).map_err(|_| IsosurfaceError::Vertices)?;
     let ranks = raddle::map(0..layers.len(), |index| layers[index].ranks());
+    let ranks = ranks.into_iter().collect::<Result<Vec<_>, _>>()?;
     let lowest = layers
         .iter_mut()
         .map(|layer| std::mem::take(&mut layer.lowest));
@@ -189,11 +213,12 @@ pub(super) fn joined(mut layers: Vec<Layer>) -> Result<Mesh, IsosurfaceError> {
         let others = others.map(|&(_, number)| firsts[above] + ranks[above][number as usize]);
         layer.renumber(firsts[index], &ranks[index], others);
     });
+    drop(ranks);
     let mut mesh = Mesh::default();
-    mesh.positions.reserve_exact(count);
-    mesh.normals.reserve_exact(count);
-    let triangles = layers.iter().map(|layer| layer.triangles.len());
-    mesh.triangles.reserve_exact(triangles.sum());
+    memory::reserve(&mut mesh.positions, count as u64)?;
+    memory::reserve(&mut mesh.normals, count as u64)?;
+    let triangles = layers.iter().map(|layer| layer.triangles.len() as u64);
+    memory::reserve(&mut mesh.triangles, triangles.sum())?;
     for layer in layers {
         mesh.positions.extend_from_slice(&layer.positions);
         mesh.normals.extend_from_slice(&layer.normals);

@@ -46,19 +46,33 @@ pub(super) struct Chosen {
     pub(super) left_out: usize,
 }
 
-impl fmt::Display for Series {
-    /// Prints the number or else the identifier, the description and the number of images.
+/// A series and the name by which it can be chosen.
+struct Named<'a> {
+    series: &'a Series,
+    /// The number, or else the identifier.
+    name: &'a str,
+}
+
+impl fmt::Display for Named<'_> {
+    /// Prints the name, the description and the number of images.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = if self.number.is_empty() {
-            &self.uid
-        } else {
-            &self.number
-        };
-        write!(formatter, "{}", quoted(name.as_bytes()).trim_matches('"'))?;
-        if !self.description.is_empty() {
-            write!(formatter, " {}", quoted(self.description.as_bytes()))?;
+        // An identifier consists of up to 64 digits and points, and must not be cut off.
+        match self
+            .name
+            .bytes()
+            .all(|byte| byte == b'.' || byte.is_ascii_digit())
+        {
+            true => write!(formatter, "{:.64}", self.name)?,
+            false => write!(
+                formatter,
+                "{}",
+                quoted(self.name.as_bytes()).trim_matches('"')
+            )?,
         }
-        match self.files.len() {
+        if !self.series.description.is_empty() {
+            write!(formatter, " {}", quoted(self.series.description.as_bytes()))?;
+        }
+        match self.series.files.len() {
             1 => write!(formatter, " (1 image)"),
             count => write!(formatter, " ({count} images)"),
         }
@@ -97,7 +111,17 @@ pub(super) fn choose(folder: &Path, options: &LoadOptions) -> Result<Chosen, Fau
 /// Returns the fault of a folder in which no series or several ones match the options.
 #[cold]
 fn not_one(all: &[Series], matched: usize, wanted: Option<&str>) -> Fault {
-    let listed = all.iter().take(LISTED_MAX).map(Series::to_string);
+    let named = |series: &Series| {
+        let Series { number, uid, .. } = series;
+        let count = all.iter().filter(|other| other.number == *number).count();
+        let name = if number.is_empty() || count > 1 {
+            uid
+        } else {
+            number
+        };
+        Named { series, name }.to_string()
+    };
+    let listed = all.iter().take(LISTED_MAX).map(named);
     let mut listed = listed.collect::<Vec<_>>().join(", ");
     if all.len() > LISTED_MAX {
         listed += &format!(" and {} more", all.len() - LISTED_MAX);

@@ -59,14 +59,16 @@ impl Read for UntilTag<'_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         loop {
             let available = self.rest.fill_buf()?;
+            // Not more than is asked for: the search would take most of the time.
+            let available = &available[..available.len().min(buffer.len())];
             let end = available.iter().position(|&byte| byte == b'<');
             let text = &available[..end.unwrap_or(available.len())];
             if text.is_empty() {
                 return Ok(0);
             }
-            let used = text.len().min(buffer.len());
+            let used = text.len();
             let mut count = 0;
-            for &byte in text[..used]
+            for &byte in text
                 .iter()
                 .filter(|byte| self.has_space || !byte.is_ascii_whitespace())
             {
