@@ -769,11 +769,8 @@ fn a_volume_without_a_surface_is_one_line() {
     let folder = Folder::new("constant");
     let file = folder.file("constant_8x8x8_u8.raw", [7; 512]);
     let [picture, mesh] = ["a.png", "a.ply"].map(|name| folder.path(name).display().to_string());
-    let error = run_badly(call(
-        "isosurface",
-        &file,
-        &format!("--iso 3 -o {picture} --extract {mesh}"),
-    ));
+    let rest = format!("--iso 3 -o {picture} --extract {mesh}");
+    let error = run_badly(call("isosurface", &file, &rest));
     assert!(
         error.contains("all voxels are 7, so that there is no surface"),
         "{error}"

@@ -34,8 +34,8 @@ pub struct LoadOptions {
     pub spacing: Option<DVec3>,
     /// The series to read from a folder with several series of DICOM images: its number or its UID.
     pub series: Option<String>,
-    /// The name of the array to read from VTK image data. The default is that of the active scalars,
-    /// or else the first one with a number for each voxel.
+    /// The name of the array to read from VTK image data. The default is that of the active
+    /// scalars, or else the first one with a number for each voxel.
     pub array: Option<String>,
     /// The maximum number of bytes that a compressed file may expand to. The default is 64 GiB.
     pub expanded_bytes_max: u64,
@@ -222,7 +222,7 @@ fn read_stream(
     };
     let parsed = (reader.read)(&mut stream.source, &mut files)?;
     if files.options.array.is_some() && files.arrays.read.is_none() {
-        let found = "a file whose array has no name";
+        let found = "a file in which arrays have no names";
         return Err(Fault::syntax(Place::Whole, found, "no name of an array"));
     }
     // Read to the end, so that the decompressor verifies its checksum.
