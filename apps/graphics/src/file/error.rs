@@ -77,10 +77,10 @@ pub enum FileProblem {
         /// The kind of content and its formats.
         expected: &'static str,
     },
-    /// The disk failed in the middle of the file.
-    #[error("{0}; expected data that can be read")]
+    /// The disk, or the decoder of a part of the file, failed in the middle.
+    #[error("{0}; expected data that can be read and, if compressed, expanded")]
     Read(std::io::Error),
-    /// Compressed data is truncated or damaged. The place is that in the expanded data.
+    /// A compressed file is truncated or damaged. The place is that in the expanded data.
     #[error("the compressed data ends or is damaged here ({0}); expected a complete file")]
     Expand(std::io::Error),
     /// The file has no content.

@@ -156,9 +156,7 @@ impl Volume {
         } else {
             load_file(path, options, &mut progress)
         };
-        let outcome = outcome
-            .and_then(|loaded| with_spacing(loaded, options))
-            .map(near_origin);
+        let outcome = outcome.and_then(|loaded| finished(loaded, options));
         outcome.map_err(|fault| fault.at(path))
     }
 
@@ -189,9 +187,7 @@ impl Volume {
         let name = name.as_ref();
         let files = Context::alone(name, options);
         let outcome = read_stream(input, length, files, &mut progress);
-        let outcome = outcome
-            .and_then(|loaded| with_spacing(loaded, options))
-            .map(near_origin);
+        let outcome = outcome.and_then(|loaded| finished(loaded, options));
         outcome.map_err(|fault| fault.at(name))
     }
 }
@@ -221,10 +217,6 @@ fn read_stream(
         false => file::reader(&READERS, &mut stream.source, files.name, EXPECTED)?,
     };
     let parsed = (reader.read)(&mut stream.source, &mut files)?;
-    if files.options.array.is_some() && files.arrays.read.is_none() {
-        let found = "a file in which arrays have no names";
-        return Err(Fault::syntax(Place::Whole, found, "no name of an array"));
-    }
     // Read to the end, so that the decompressor verifies its checksum.
     let trailing_bytes = stream.source.drain()?;
     let report = VolumeReport {
@@ -238,6 +230,15 @@ fn read_stream(
     };
     let volume = parsed.volume;
     Ok(Loaded { volume, report })
+}
+
+/// Applies the options that do not depend on the format, and moves the volume near the origin.
+fn finished(loaded: Loaded, options: &LoadOptions) -> Result<Loaded, Fault> {
+    if options.array.is_some() && loaded.report.array.is_none() {
+        let found = "content in which arrays have no names";
+        return Err(Fault::syntax(Place::Whole, found, "no name of an array"));
+    }
+    with_spacing(loaded, options).map(near_origin)
 }
 
 /// Replaces the distances between voxels by those of the options.

@@ -455,6 +455,13 @@ fn one_of_several_series_is_chosen_by_its_number_or_identifier() {
         assert_eq!(loaded.volume.size()[0], columns, "{series}");
         assert_eq!(loaded.report.images_left_out, 2);
     }
+    let options = LoadOptions {
+        series: Some("3".to_owned()),
+        array: Some("a".to_owned()),
+        ..LoadOptions::default()
+    };
+    let named = Volume::load_with(&folder.0, &options, |_| ()).expect_err("no arrays");
+    assert!(named.to_string().contains("expected no name of an array"));
     let error = load("4").expect_err("no series");
     assert!(
         error.contains("no series with the number or UID \"4\"; there are 2 \"a series\""),

@@ -25,7 +25,7 @@ use glam::{DMat3, DVec3};
 use self::layer::{Layer, joined};
 use super::active::ActiveCells;
 use super::{IsosurfaceError, IsosurfaceOptions, occupancy_of};
-use crate::memory::{self, NoMemory};
+use crate::memory;
 use crate::mesh::Mesh;
 use crate::volume::grid::Volume;
 use crate::volume::macrocells::{EDGE, Macrocells};
@@ -122,7 +122,7 @@ impl<T: Voxel> Grid<'_, T> {
         index: usize,
         occupancy: &Occupancy,
         active: &ActiveCells,
-    ) -> Result<Layer, NoMemory> {
+    ) -> Result<Layer, IsosurfaceError> {
         let leaves = occupancy.level(0);
         let mut blocks = Vec::new();
         for word in leaves.of_layer(index) {

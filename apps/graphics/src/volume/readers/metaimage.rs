@@ -38,8 +38,9 @@ type Fields = HashMap<String, Field>;
 
 fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Fault> {
     let (fields, data_file) = header(source)?;
-    let layout = layout(&fields, data_file.place)?;
-    let geometry = geometry(&fields, data_file.place)?;
+    let dimension = dimension(&fields, data_file.place)?;
+    let layout = layout(&fields, dimension, data_file.place)?;
+    let geometry = geometry(&fields, dimension)?;
     let is_compressed = flag(&fields, "compresseddata")?.unwrap_or(false);
     let is_binary = flag(&fields, "binarydata")?.unwrap_or(true);
     let header_bytes = match fields.get("headersize") {
@@ -164,8 +165,7 @@ fn flag(fields: &Fields, name: &str) -> Result<Option<bool>, Fault> {
         .transpose()
 }
 
-fn layout(fields: &Fields, end: Place) -> Result<Layout, Fault> {
-    let dimension = dimension(fields, end)?;
+fn layout(fields: &Fields, dimension: usize, end: Place) -> Result<Layout, Fault> {
     if let Some(channels) = fields.get("elementnumberofchannels")
         && channels.text != "1"
     {
@@ -198,8 +198,7 @@ fn dimension(fields: &Fields, end: Place) -> Result<usize, Fault> {
     }
 }
 
-fn geometry(fields: &Fields, end: Place) -> Result<Geometry, Fault> {
-    let dimension = dimension(fields, end)?;
+fn geometry(fields: &Fields, dimension: usize) -> Result<Geometry, Fault> {
     let mut geometry = Geometry::default();
     // The first three of the numbers for all dimensions.
     let vector = |field: &Field| {

@@ -87,17 +87,20 @@ function reset() {
   atRest();
 }
 
+// Returns the chosen preset; undefined for the default of the mode.
+function preset() {
+  return scene.presets.find(it => it.name === $('preset').value);
+}
+
 // Returns true if the threshold has an effect.
 function hasThreshold() {
-  const preset = scene.presets.find(it => it.name === $('preset').value);
-  return preset ? preset.threshold : mode() === 'direct';
+  return preset() ? preset().threshold : mode() === 'direct';
 }
 
 // Shows the factor for opacities, a description of the preset, and the threshold if there is one.
 function showTransfer() {
   $('opacity-number').value = opacity().toPrecision(3);
-  const preset = scene.presets.find(it => it.name === $('preset').value);
-  $('about').textContent = preset ? preset.about : '';
+  $('about').textContent = preset() ? preset().about : '';
   $('threshold').disabled = $('threshold-number').disabled = !hasThreshold();
   drawHistogram();
 }

@@ -52,7 +52,18 @@ struct Tables {
 
 impl Layer {
     /// Creates the layer with an index, with space for the surface in a number of cells.
-    pub(super) fn new(index: usize, size: [usize; 3], cell_count: u64) -> Result<Self, NoMemory> {
+    ///
+    /// # Errors
+    /// [`IsosurfaceError::Vertices`] if numbers of 32 bits might not suffice, and
+    /// [`IsosurfaceError::OutOfMemory`].
+    pub(super) fn new(
+        index: usize,
+        size: [usize; 3],
+        cell_count: u64,
+    ) -> Result<Self, IsosurfaceError> {
+        if cell_count > u64::from(NONE) / VERTICES_MAX as u64 {
+            return Err(IsosurfaceError::Vertices);
+        }
         let blocks = [size[0].div_ceil(EDGE), size[1].div_ceil(EDGE)];
         let mut layer = Self {
             tables: Tables {

@@ -4,7 +4,6 @@
 //! picture on which the scan was planned (a localizer).
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use dicom_core::Tag;
@@ -44,39 +43,6 @@ pub(super) struct Chosen {
     pub(super) files: Vec<(PathBuf, Image)>,
     /// The number of images of other series.
     pub(super) left_out: usize,
-}
-
-/// A series and the name by which it can be chosen.
-struct Named<'a> {
-    series: &'a Series,
-    /// The number, or else the identifier.
-    name: &'a str,
-}
-
-impl fmt::Display for Named<'_> {
-    /// Prints the name, the description and the number of images.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An identifier consists of up to 64 digits and points, and must not be cut off.
-        match self
-            .name
-            .bytes()
-            .all(|byte| byte == b'.' || byte.is_ascii_digit())
-        {
-            true => write!(formatter, "{:.64}", self.name)?,
-            false => write!(
-                formatter,
-                "{}",
-                quoted(self.name.as_bytes()).trim_matches('"')
-            )?,
-        }
-        if !self.series.description.is_empty() {
-            write!(formatter, " {}", quoted(self.series.description.as_bytes()))?;
-        }
-        match self.series.files.len() {
-            1 => write!(formatter, " (1 image)"),
-            count => write!(formatter, " ({count} images)"),
-        }
-    }
 }
 
 /// Chooses the series of the options, or the only one of a folder that is not a localizer.
@@ -119,7 +85,7 @@ fn not_one(all: &[Series], matched: usize, wanted: Option<&str>) -> Fault {
         } else {
             number
         };
-        Named { series, name }.to_string()
+        series.described(name)
     };
     let listed = all.iter().take(LISTED_MAX).map(named);
     let mut listed = listed.collect::<Vec<_>>().join(", ");
@@ -203,6 +169,23 @@ impl Series {
             description: values.text(DESCRIPTION),
             is_localizer: true,
             files: Vec::new(),
+        }
+    }
+
+    /// Returns a name by which it can be chosen, the description and the number of images.
+    fn described(&self, name: &str) -> String {
+        let is_identifier = |byte: u8| byte == b'.' || byte.is_ascii_digit();
+        // An identifier has up to 64 digits and points, and must not be cut off.
+        let mut text = match name.bytes().all(is_identifier) {
+            true => format!("{name:.64}"),
+            false => quoted(name.as_bytes()).trim_matches('"').to_owned(),
+        };
+        if !self.description.is_empty() {
+            text += &format!(" {}", quoted(self.description.as_bytes()));
+        }
+        match self.files.len() {
+            1 => text + " (1 image)",
+            count => text + &format!(" ({count} images)"),
         }
     }
 }
