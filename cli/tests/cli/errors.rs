@@ -408,6 +408,20 @@ fn a_surface_without_memory_for_its_triangles_is_one_line() {
     }
 }
 
+// Regression: this was reported as damage of the file.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_window_of_zstd_without_memory_for_it_is_one_line() {
+    let folder = Folder::new("no-memory-for-window");
+    // A frame with a window of 2 GiB, and a last block with four bytes as they are.
+    let frame = [0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 4 << 3 | 1, 0, 0];
+    let file = folder.file("large.nrrd.zst", [&frame[..], b"NRRD"].concat());
+    let outcome = run_with_memory(800_000, &["info", file.to_str().expect("UTF-8")]);
+    expect_one_line(&outcome);
+    let expected = "no memory for the window of zstd; expected ";
+    assert!(outcome.errors.contains(expected), "{outcome:?}");
+}
+
 // Regression: a scene, a file or a tree that was too large for the memory ended the process, too.
 #[test]
 #[cfg(target_os = "linux")]

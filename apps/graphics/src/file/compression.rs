@@ -9,7 +9,7 @@
 //! RFC 1952 (gzip, section 2.3.1), RFC 8878 (zstd, sections 3.1.1 and 3.1.2).
 
 use std::fmt;
-use std::io::{BufRead, BufReader, Chain, Cursor, Read};
+use std::io::{BufRead, BufReader, Chain, Cursor, Error, ErrorKind, Read};
 
 use flate2::bufread::GzDecoder;
 
@@ -18,6 +18,9 @@ mod tests;
 
 /// The largest permitted window of a zstd frame, as a power of two.
 const WINDOW_LOG_MAX: u32 = if usize::BITS == 64 { 31 } else { 30 };
+
+/// The result of a function of zstd that has no memory (`ZSTD_error_memory_allocation` is 64).
+const ZSTD_NO_MEMORY: usize = 0_usize.wrapping_sub(64);
 
 /// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,9 +73,24 @@ pub(crate) fn expand<'a>(
         Compression::Zstd => {
             let mut decoder = zstd::Decoder::new(input)?;
             decoder.window_log_max(WINDOW_LOG_MAX)?;
-            Box::new(decoder)
+            Box::new(ZstdFrames(decoder))
         }
     })
+}
+
+/// Reads frames of zstd. A lack of memory, which a large window can cause, has a kind of its own.
+struct ZstdFrames<R: Read>(zstd::Decoder<'static, BufReader<R>>);
+
+impl<R: Read> Read for ZstdFrames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read(buffer).map_err(|error| {
+            let no_memory = zstd::zstd_safe::get_error_name(ZSTD_NO_MEMORY);
+            match error.to_string() == no_memory {
+                true => Error::new(ErrorKind::OutOfMemory, "no memory for the window of zstd"),
+                false => error,
+            }
+        })
+    }
 }
 
 /// Reads the members of a gzip file, one after the other, up to padding with zeros or the end.

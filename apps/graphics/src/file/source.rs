@@ -363,8 +363,8 @@ impl<'a> Source<'a> {
         let here = Place::Byte(self.offset + self.end as u64);
         let read = outcome.map_err(|error| {
             let problem = match self.compressed_bytes {
-                Some(_) => FileProblem::Expand(error),
-                None => FileProblem::Read(error),
+                Some(_) if error.kind() != ErrorKind::OutOfMemory => FileProblem::Expand(error),
+                _ => FileProblem::Read(error),
             };
             Fault::new(here, problem)
         })?;

@@ -531,3 +531,32 @@ fn compressed_pixels_in_a_sequence_do_not_end_it() {
     });
     assert_eq!(nested, Ok(plain));
 }
+
+#[test]
+fn a_disc_with_an_index_and_sub_folders_is_read() {
+    let folder = Folder::new("disc");
+    // The index is damaged, but it is not needed.
+    folder.write("DICOMDIR", &at(0.0).bytes()[..200]);
+    folder.write("readme.txt", b"How to look at the images");
+    std::fs::create_dir_all(folder.0.join("IMAGES/PAT0/SERIES0")).expect("folders");
+    std::fs::create_dir_all(folder.0.join("VIEWER")).expect("a folder");
+    folder.write("VIEWER/viewer.exe", &[7; 300]);
+    let empty = folder.error();
+    assert!(
+        empty.contains("a folder without DICOM images; expected "),
+        "{empty}"
+    );
+    for (name, z) in [("0", 0.0), ("1", 2.5), ("2", 5.0)] {
+        folder.write(&format!("IMAGES/PAT0/SERIES0/{name}"), &at(z).bytes());
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&folder.0, folder.0.join("IMAGES/up")).expect("a link");
+    let volume = Volume::load(&folder.0).expect("the series in the folders");
+    assert_eq!(volume.size(), [3, 2, 3]);
+    // Images beside sub-folders are read without them.
+    for (name, z) in [("0", 0.0), ("1", 2.5)] {
+        folder.write(name, &at(z).bytes());
+    }
+    let volume = Volume::load(&folder.0).expect("the series in the folder itself");
+    assert_eq!(volume.size(), [3, 2, 2]);
+}

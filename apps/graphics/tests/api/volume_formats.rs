@@ -258,12 +258,49 @@ fn vtk_files_with_errors_are_refused() {
         b"",
     );
     assert!(error("it.vti", &short).contains("118 bytes of voxels; expected 120 bytes"));
-    let (mut sizes, data) = blocks();
-    sizes[0] = 200;
-    let zipped = "compressor=\"vtkZLibDataCompressor\" header_type=\"UInt64\"";
-    let text = base64(&sizes) + &base64(&data);
-    let wrong = vti(zipped, "format=\"binary\"", text.as_bytes(), b"");
-    assert!(error("it.vti", &wrong).contains("200 blocks of 64 bytes; expected 120 bytes"));
+    for (attributes, compress) in COMPRESSORS {
+        let (mut sizes, data) = blocks(compress);
+        sizes[0] = 200;
+        let text = base64(&sizes) + &base64(&data);
+        let wrong = vti(attributes, "format=\"binary\"", text.as_bytes(), b"");
+        assert!(error("it.vti", &wrong).contains("200 blocks of 64 bytes; expected 120 bytes"));
+    }
+}
+
+#[test]
+fn a_compression_that_is_not_supported_names_the_ones_that_are() {
+    let good = vti("", "format=\"ascii\"", text().as_bytes(), b"");
+    let other = "compressor=\"vtkLZMADataCompressor\"";
+    let file = vti(other, "format=\"ascii\"", text().as_bytes(), b"");
+    read("it.vti", &good).expect("a volume");
+    let error = error("it.vti", &file);
+    assert!(error.contains("vtkLZMADataCompressor"), "{error}");
+    assert!(error.contains("no compression, zlib or LZ4; "), "{error}");
+}
+
+#[test]
+fn damaged_blocks_of_lz4_are_refused() {
+    let (attributes, compress) = COMPRESSORS[1];
+    let packed = compress(&little());
+    let claimed = |bytes: u64, packed: &[u8]| {
+        let sizes = [1, bytes, 0, packed.len() as u64].map(u64::to_le_bytes);
+        let text = base64(&sizes.concat()) + &base64(packed);
+        vti(attributes, "format=\"binary\"", text.as_bytes(), b"")
+    };
+    read("it.vti", &claimed(120, &packed)).expect("a volume");
+    for len in 0..packed.len() {
+        error("it.vti", &claimed(120, &packed[..len]));
+    }
+    for index in 0..packed.len() {
+        let mut damaged = packed.clone();
+        damaged[index] ^= 0x80;
+        // A changed literal is a different voxel, not an error.
+        let _ = read("it.vti", &claimed(120, &damaged));
+    }
+    let less = error("it.vti", &claimed(120, &compress(&little()[..100])));
+    assert!(less.contains("too short for its voxels"), "{less}");
+    let more = error("it.vti", &claimed(120, &compress(&[0; 130])));
+    assert!(more.contains("; expected data that can be read"), "{more}");
 }
 
 #[test]
@@ -553,13 +590,13 @@ fn further_arrays_may_follow_in_base64() {
     };
     let plain = base64(&sized(&little()));
     assert!(plain.ends_with('='));
-    let (sizes, data) = blocks();
-    let zipped = base64(&sizes) + &base64(&data);
-    let attributes = "compressor=\"vtkZLibDataCompressor\" header_type=\"UInt64\"";
-    for file in [
-        appended("", &format!("{plain}{plain}")),
-        appended(attributes, &format!("{zipped}{zipped}")),
-    ] {
+    let mut files = vec![appended("", &format!("{plain}{plain}"))];
+    for (attributes, compress) in COMPRESSORS {
+        let (sizes, data) = blocks(compress);
+        let zipped = base64(&sizes) + &base64(&data);
+        files.push(appended(attributes, &format!("{zipped}{zipped}")));
+    }
+    for file in files {
         let loaded = read("it.vti", &file).expect("a volume");
         assert!(*loaded.volume.voxels() == Voxels::from(voxels()));
     }

@@ -102,9 +102,24 @@ pub(crate) fn sized(data: &[u8]) -> Vec<u8> {
     [&(data.len() as u32).to_le_bytes(), data].concat()
 }
 
+/// Compresses a block.
+type Compress = fn(&[u8]) -> Vec<u8>;
+
+/// The attributes of a VTK file with blocks, for each compression, with its function.
+pub(crate) const COMPRESSORS: [(&str, Compress); 2] = [
+    (
+        "compressor=\"vtkZLibDataCompressor\" header_type=\"UInt64\"",
+        zlib,
+    ),
+    (
+        "compressor=\"vtkLZ4DataCompressor\" header_type=\"UInt64\"",
+        lz4_flex::block::compress,
+    ),
+];
+
 /// Returns the sizes and the data of compressed blocks, with sizes of 64 bits.
-pub(crate) fn blocks() -> (Vec<u8>, Vec<u8>) {
-    let blocks: Vec<Vec<u8>> = little().chunks(64).map(zlib).collect();
+pub(crate) fn blocks(compress: Compress) -> (Vec<u8>, Vec<u8>) {
+    let blocks: Vec<Vec<u8>> = little().chunks(64).map(compress).collect();
     let mut sizes = vec![blocks.len() as u64, 64, 120 - 64];
     sizes.extend(blocks.iter().map(|block| block.len() as u64));
     (
@@ -136,8 +151,9 @@ pub(crate) fn every_format() -> Vec<(&'static str, Vec<u8>)> {
     let directions = "space directions: (1,0,0) (0,2,0) (0,0,3)\nspace origin: (10, 20, 30)";
     let gzipped = format!("{directions}\nendian: big\nencoding: gzip");
     let ascii = format!("{directions}\nencoding: ascii");
-    let (sizes, data) = blocks();
-    let zipped = "compressor=\"vtkZLibDataCompressor\" header_type=\"UInt64\"";
+    let [(zipped, zlib_blocks), (lz4, lz4_blocks)] =
+        COMPRESSORS.map(|(attributes, compress)| (attributes, blocks(compress)));
+    let (sizes, data) = zlib_blocks;
     let appended = "format=\"appended\" offset=\"0\"";
     let behind = |encoding: &str, data: &[u8]| {
         let tag = format!("<AppendedData encoding=\"{encoding}\">\n  _");
@@ -216,6 +232,15 @@ pub(crate) fn every_format() -> Vec<(&'static str, Vec<u8>)> {
                 appended,
                 b"",
                 &behind("raw", &[sizes, data].concat()),
+            ),
+        ),
+        (
+            "s.vti",
+            vti(
+                lz4,
+                appended,
+                b"",
+                &behind("raw", &[lz4_blocks.0, lz4_blocks.1].concat()),
             ),
         ),
     ]

@@ -1,8 +1,8 @@
 //! Reads VTK image data (`.vti`): XML with voxels as text, as base64, or as binary data at the end.
 //!
 //! The array is the one that the attribute `Scalars` names, or else the first one of the points
-//! with one number each, or of the cells if points have none. It may be compressed by zlib. Files
-//! of the old format are recognised and refused.
+//! with one number each, or of the cells if points have none. It may be compressed by zlib or LZ4.
+//! Files of the old format are recognised and refused.
 //!
 //! # Source
 //! VTK file formats, docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html.
@@ -12,7 +12,7 @@ use std::io::Read;
 use glam::{DMat3, DVec3};
 use quick_xml::events::{BytesStart, Event};
 
-use self::data::{Base64, Blocks, Part, Plain, UntilTag};
+use self::data::{Base64, Compressor, Lz4Blocks, Part, Plain, UntilTag, ZlibBlocks};
 use super::text::Field;
 use super::{Arrays, Context, VolumeReader};
 use crate::file::{Fault, Place, Rest, Source, quoted};
@@ -46,7 +46,7 @@ struct Header {
     is_big_endian: bool,
     /// True if the numbers before the data have 64 bits.
     has_long_sizes: bool,
-    is_compressed: bool,
+    compressor: Option<Compressor>,
     size: Option<[u64; 3]>,
     geometry: Geometry,
     place: Option<Place>,
@@ -269,10 +269,16 @@ impl Header {
         let sizes = attribute(tag, "header_type", place)?;
         self.has_long_sizes = sizes.is_some_and(|sizes| sizes.text == "UInt64");
         if let Some(compressor) = attribute(tag, "compressor", place)? {
-            if compressor.text != "vtkZLibDataCompressor" {
-                return Err(compressor.wrong("no compression, or vtkZLibDataCompressor"));
-            }
-            self.is_compressed = true;
+            self.compressor = match &compressor.text[..] {
+                "vtkZLibDataCompressor" => Some(Compressor::Zlib),
+                "vtkLZ4DataCompressor" => Some(Compressor::Lz4),
+                _ => {
+                    return Err(compressor.wrong(
+                        "no compression, zlib or LZ4; VTK's writers choose it with \
+                         SetCompressorTypeToZLib, ParaView with Compressor Type",
+                    ));
+                }
+            };
         }
         Ok(())
     }
@@ -401,7 +407,7 @@ impl Header {
             Fault::new(Place::Whole, problem)
         };
         let size_bytes = if self.has_long_sizes { 8 } else { 4 };
-        if !self.is_compressed {
+        let Some(compressor) = self.compressor else {
             // Further arrays may follow, so the part must end with this one.
             let mut data = data.part(wanted.saturating_add(size_bytes));
             let [bytes] = self.sizes(&mut data).map_err(read)?;
@@ -410,7 +416,7 @@ impl Header {
                 return Err(wrong(found, format!("{wanted} bytes")));
             }
             return layout.read(&mut Source::inside(data), file_bytes);
-        }
+        };
         // The number of blocks, the bytes of a block and of the last one, and the compressed bytes
         // of each block.
         let [count, block, last] = self.sizes(&mut data.part(3 * size_bytes)).map_err(read)?;
@@ -426,15 +432,20 @@ impl Header {
             let found = format!("{count} blocks of {block} bytes");
             return Err(wrong(found, format!("{wanted} bytes of voxels")));
         }
-        let mut bytes = 0_u64;
+        let mut packed_sizes = Vec::new();
         let mut sizes = data.part(count * size_bytes);
         for _ in 0..count {
             let [size] = self.sizes(&mut sizes).map_err(read)?;
-            bytes = bytes.saturating_add(size);
+            packed_sizes.push(size);
         }
         drop(sizes);
-        let blocks = Blocks::new(data.part(bytes), count);
-        layout.read(&mut Source::inside(blocks), file_bytes)
+        let bytes = packed_sizes.iter().copied().fold(0, u64::saturating_add);
+        let data = data.part(bytes);
+        let mut voxels = match compressor {
+            Compressor::Zlib => Source::inside(ZlibBlocks::new(data, count)),
+            Compressor::Lz4 => Source::inside(Lz4Blocks::new(data, packed_sizes, block, wanted)),
+        };
+        layout.read(&mut voxels, file_bytes)
     }
 
     /// Reads numbers of 32 or 64 bits.

@@ -20,6 +20,12 @@ const DESCRIPTION: Tag = Tag(0x0008, 0x103E);
 const UID: Tag = Tag(0x0020, 0x000E);
 const NUMBER: Tag = Tag(0x0020, 0x0011);
 
+/// The name of the index of a disc, which is no image (PS3.10, section 8.6).
+const INDEX: &str = "DICOMDIR";
+
+/// The number of levels of sub-folders that are searched for images.
+const DEPTH_MAX: usize = 5;
+
 /// The maximum number of series that an error lists.
 const LISTED_MAX: usize = 20;
 
@@ -107,18 +113,57 @@ fn not_one(all: &[Series], matched: usize, wanted: Option<&str>) -> Fault {
     wrong(found, expected)
 }
 
-/// Finds all series in a folder, by their numbers. Files that are not DICOM images are ignored.
+/// Finds all series in a folder, by their numbers, or in its sub-folders if it has none itself.
+/// A disc of a scanner contains an index and a tree of folders.
 fn find(folder: &Path, options: &LoadOptions) -> Result<Vec<Series>, Fault> {
-    let unreadable = |error| Fault::new(Place::Whole, FileProblem::Open(error));
-    let mut paths = Vec::new();
-    for entry in folder.read_dir().map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.is_file() {
-            paths.push(path);
+    let mut folders = vec![folder.to_owned()];
+    let mut all = Vec::new();
+    for _ in 0..=DEPTH_MAX {
+        let content = Content::of(&folders)?;
+        all = series_of(content.files, options)?;
+        if !all.is_empty() || content.folders.is_empty() {
+            break;
         }
+        folders = content.folders;
     }
-    // The order of a folder is arbitrary. Errors must not depend on it.
-    paths.sort();
+    Ok(all)
+}
+
+/// The files and folders in some folders, without those in deeper ones.
+#[derive(Debug, Default)]
+struct Content {
+    files: Vec<PathBuf>,
+    folders: Vec<PathBuf>,
+}
+
+impl Content {
+    fn of(parents: &[PathBuf]) -> Result<Self, Fault> {
+        let mut content = Self::default();
+        for folder in parents {
+            let unreadable =
+                |error| Fault::new(Place::Whole, FileProblem::Open(error)).in_file(folder);
+            for entry in folder.read_dir().map_err(unreadable)? {
+                let entry = entry.map_err(unreadable)?;
+                let path = entry.path();
+                if path.is_file() {
+                    if !path.ends_with(INDEX) {
+                        content.files.push(path);
+                    }
+                } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    // Not a link, which could lead to a folder above.
+                    content.folders.push(path);
+                }
+            }
+        }
+        // The order of a folder is arbitrary. Errors must not depend on it.
+        content.files.sort();
+        content.folders.sort();
+        Ok(content)
+    }
+}
+
+/// Sorts images by their series. Files that are not DICOM images are ignored.
+fn series_of(paths: Vec<PathBuf>, options: &LoadOptions) -> Result<Vec<Series>, Fault> {
     let mut found: BTreeMap<String, Series> = BTreeMap::new();
     for path in paths {
         let Some(attributes) = attributes_of(&path, options)? else {
@@ -146,7 +191,7 @@ fn attributes_of(path: &Path, options: &LoadOptions) -> Result<Option<Attributes
             return Ok(None);
         }
         with_attributes(source, |_, attributes| {
-            // A folder may contain an index (DICOMDIR) or reports, which have no pixels.
+            // A folder may contain reports, which have no pixels.
             let has_size = attributes.image.number(ROWS).is_some();
             Ok(has_size.then(|| attributes.clone()))
         })

@@ -1,12 +1,13 @@
 //! The data of arrays: parts in binary or base64, text up to a tag, and compressed blocks.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read};
 
 use base64::engine::general_purpose::STANDARD;
 use base64::read::DecoderReader;
 use flate2::bufread::ZlibDecoder;
 
 use crate::file::{Rest, Source};
+use crate::memory;
 
 /// Binary data in one or several parts. In base64, each part is encoded by itself.
 pub(super) trait Part {
@@ -83,14 +84,21 @@ impl Read for UntilTag<'_, '_> {
     }
 }
 
-/// Compressed blocks, one after the other.
-pub(super) struct Blocks<R> {
+/// The compression of an array.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Compressor {
+    Zlib,
+    Lz4,
+}
+
+/// Blocks compressed by zlib, one after the other.
+pub(super) struct ZlibBlocks<R> {
     /// The decoder of the current block; none after the last one.
     decoder: Option<ZlibDecoder<BufReader<R>>>,
     left: u64,
 }
 
-impl<R: Read> Blocks<R> {
+impl<R: Read> ZlibBlocks<R> {
     pub(super) fn new(data: R, count: u64) -> Self {
         Self {
             decoder: (count > 0).then(|| ZlibDecoder::new(BufReader::new(data))),
@@ -99,7 +107,7 @@ impl<R: Read> Blocks<R> {
     }
 }
 
-impl<R: Read> Read for Blocks<R> {
+impl<R: Read> Read for ZlibBlocks<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         while let Some(decoder) = &mut self.decoder {
             let count = decoder.read(buffer)?;
@@ -111,5 +119,75 @@ impl<R: Read> Read for Blocks<R> {
             self.decoder = data.filter(|_| self.left > 0).map(ZlibDecoder::new);
         }
         Ok(0)
+    }
+}
+
+/// The largest number of bytes that LZ4 can expand one byte to.
+const LZ4_RATIO_MAX: u64 = 255;
+
+/// Blocks compressed by LZ4, one after the other. Each is expanded as a whole.
+pub(super) struct Lz4Blocks<R> {
+    data: R,
+    /// The compressed bytes of the blocks that follow.
+    packed_sizes: std::vec::IntoIter<u64>,
+    /// The expanded bytes of each block except the last.
+    block: u64,
+    /// The expanded bytes of the blocks that follow.
+    left: u64,
+    packed: Vec<u8>,
+    expanded: Vec<u8>,
+    used: usize,
+}
+
+impl<R: Read> Lz4Blocks<R> {
+    /// Reads blocks of `block` bytes, `all` bytes in total, which takes the memory of one block.
+    pub(super) fn new(data: R, packed_sizes: Vec<u64>, block: u64, all: u64) -> Self {
+        Self {
+            data,
+            packed_sizes: packed_sizes.into_iter(),
+            block,
+            left: all,
+            packed: Vec::new(),
+            expanded: Vec::new(),
+            used: 0,
+        }
+    }
+
+    /// Expands the next block, of `size` bytes.
+    fn expand(&mut self, size: u64) -> std::io::Result<()> {
+        self.packed.clear();
+        self.used = 0;
+        let read = (&mut self.data).take(size).read_to_end(&mut self.packed)? as u64;
+        let bytes = self.block.min(self.left);
+        let broken = |text: &str| Error::new(ErrorKind::InvalidData, text);
+        if read < size {
+            return Err(broken("a block of LZ4 is cut off"));
+        } else if bytes > size.saturating_mul(LZ4_RATIO_MAX) {
+            return Err(broken("a block of LZ4 is too short for its voxels"));
+        }
+        self.left -= bytes;
+        self.expanded.clear();
+        memory::reserve(&mut self.expanded, bytes).map_err(|_| ErrorKind::OutOfMemory)?;
+        self.expanded.resize(bytes as usize, 0);
+        let count = lz4_flex::block::decompress_into(&self.packed, &mut self.expanded)
+            .map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
+        if count as u64 != bytes {
+            return Err(broken("a block of LZ4 is too short for its voxels"));
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Lz4Blocks<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        while self.used == self.expanded.len() {
+            let Some(size) = self.packed_sizes.next() else {
+                return Ok(0);
+            };
+            self.expand(size)?;
+        }
+        let count = (&self.expanded[self.used..]).read(buffer)?;
+        self.used += count;
+        Ok(count)
     }
 }
