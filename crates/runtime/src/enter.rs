@@ -31,7 +31,7 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
     // SAFETY: we wait below until the closure has stored `done`, and do not unwind before.
     unsafe { cell.make_closure(None, shared.memory().closures(), closure) };
     shared.put_call(Task::new(cell));
-    waiter.wait_for_call(shared, || slot.is_done());
+    waiter.wait_for_call(shared, &|| slot.is_done());
     slot.into_result()
 }
 

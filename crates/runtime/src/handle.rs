@@ -299,7 +299,7 @@ impl<T: Send + 'static> Handle<T> {
         // Before the first look at `done`.
         *packet.awaiter() = Some(Awaiter::Thread(waiter.clone()));
         let gives_up = Cell::new(None);
-        waiter.wait_below(Some(packet.frame), Some(&gives_up), || self.is_done());
+        waiter.wait_below(Some(packet.frame), Some(&gives_up), &|| self.is_done());
         if let Some(state) = gives_up.into_inner() {
             panic!("{state}");
         }

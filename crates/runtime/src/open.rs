@@ -293,7 +293,7 @@ impl OpenTasks {
         };
         // SAFETY: the wait below ends when the closure has finished the slot.
         self.shared.put_call(unsafe { self.make_outside(closure) });
-        waiter.wait_for_open_call(&self.shared, || slot.is_done());
+        waiter.wait_for_open_call(&self.shared, &|| slot.is_done());
         slot.into_result()
     }
 
@@ -302,7 +302,7 @@ impl OpenTasks {
     ///
     /// The thread that makes `done` true then notifies `waiter`, which is [`Waiter::current`].
     pub fn wait_until(&self, waiter: &Waiter, done: impl Fn() -> bool) {
-        waiter.wait_for_open_call(&self.shared, done);
+        waiter.wait_for_open_call(&self.shared, &done);
     }
 }
 

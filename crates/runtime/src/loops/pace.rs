@@ -24,7 +24,7 @@
 //! them. So a worker splits a part that it has taken about log2(items) times, not once per item.
 
 use crate::clock::{Instant, nanoseconds};
-use crate::fork::join;
+use crate::fork::join_by;
 use crate::worker::{FEW_ITEMS, SPLIT_ASLEEP_NS, Worker, current_worker};
 
 /// The shortest and the longest time between two checks of the gate. Between these limits, it is an
@@ -244,42 +244,41 @@ impl Pace {
             self.part(0)
         };
         let giver = worker.index();
-        let right = || right(right_pace.for_taker(giver));
-        if !(cut.teaches && worker.gains().is_lesson()) {
-            return join(|| left(left_pace), right);
+        let is_lesson = cut.teaches && worker.gains().is_lesson();
+        let start = is_lesson.then(Instant::now);
+        // Not `join`, which also has code for threads that are no workers: this function is
+        // compiled for each loop of a program.
+        let ((left, left_times), (right, right_times)) = join_by::<false, _, _, _, _>(
+            || Times::of(is_lesson, || left(left_pace)),
+            |_| Times::of(is_lesson, || right(right_pace.for_taker(giver))),
+            true,
+            |_, _| unreachable!("loops run on workers"),
+        );
+        if let (Some(start), Some(left), Some(right)) = (start, left_times, right_times) {
+            cut.teach(worker, start, left, right);
         }
-        let start = Instant::now();
-        let (left, right) = join(|| Timed::run(|| left(left_pace)), || Timed::run(right));
-        // Measured from the start of the left part: a loop that is not split does not pay for the
-        // fork.
-        let own_ns = nanoseconds(left.end - left.begun);
-        let alone_ns = own_ns * cut.len as f32 / cut.left as f32;
-        let gains = worker.gains();
-        gains.learn(alone_ns, nanoseconds(start.elapsed()));
-        // Otherwise this worker has run the right part itself, or a thief came too late.
-        if right.begun < left.end {
-            gains.learn_handover(left.end, right.end);
-        }
-        (left.result, right.result)
+        (left, right)
     }
 }
 
-/// The result of one part of a loop, with its start and its end.
-struct Timed<R> {
-    result: R,
+/// The start and the end of one part of a loop.
+#[derive(Clone, Copy)]
+struct Times {
     begun: Instant,
     end: Instant,
 }
 
-impl<R> Timed<R> {
-    fn run(part: impl FnOnce() -> R) -> Self {
-        let begun = Instant::now();
+impl Times {
+    /// Runs a part. Returns its result, and its times if `is_timed`.
+    #[inline]
+    fn of<R>(is_timed: bool, part: impl FnOnce() -> R) -> (R, Option<Self>) {
+        let begun = is_timed.then(Instant::now);
         let result = part();
-        Self {
-            result,
+        let times = begun.map(|begun| Self {
             begun,
             end: Instant::now(),
-        }
+        });
+        (result, times)
     }
 }
 
@@ -360,6 +359,22 @@ pub(super) struct Cut {
     /// The loop is short, and a worker was searching: the time that the loop takes says whether
     /// such loops should be split.
     teaches: bool,
+}
+
+impl Cut {
+    /// Teaches `worker` from the times of the two parts of a loop that it split at `start`.
+    fn teach(&self, worker: &Worker, start: Instant, left: Times, right: Times) {
+        // Measured from the start of the left part: a loop that is not split does not pay for the
+        // fork.
+        let own_ns = nanoseconds(left.end - left.begun);
+        let alone_ns = own_ns * self.len as f32 / self.left as f32;
+        let gains = worker.gains();
+        gains.learn(alone_ns, nanoseconds(start.elapsed()));
+        // Otherwise this worker has run the right part itself, or a thief came too late.
+        if right.begun < left.end {
+            gains.learn_handover(left.end, right.end);
+        }
+    }
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

@@ -31,7 +31,7 @@ struct Outside(WaitCell);
 
 impl Outside {
     /// Waits until `done` returns true, on the thread of this cell.
-    fn wait(&self, done: impl Fn() -> bool) {
+    fn wait(&self, done: &dyn Fn() -> bool) {
         if done() {
             return;
         }
@@ -149,7 +149,7 @@ impl Waiter {
         }
         ask(self);
         match &self.0 {
-            Thread::Worker(..) => self.wait_below(None, None, done),
+            Thread::Worker(..) => self.wait_below(None, None, &done),
             Thread::Outside(outside) => {
                 let _lent = blocking::lend();
                 while !done() {
@@ -170,7 +170,7 @@ impl Waiter {
     /// # Panics
     /// As for [`wait_asking`](Self::wait_asking).
     pub fn wait_until(&self, done: impl Fn() -> bool) {
-        self.wait_below(None, None, done);
+        self.wait_below(None, None, &done);
     }
 
     /// Waits as [`wait_until`](Self::wait_until) does; a worker runs tasks below `frame` meanwhile.
@@ -181,7 +181,7 @@ impl Waiter {
         &self,
         frame: Option<&'static TaskCell>,
         gives_up: Option<&Cell<Option<StandsStill>>>,
-        done: impl Fn() -> bool,
+        done: &dyn Fn() -> bool,
     ) {
         self.wait_helping(frame, Lends::AtOnce, gives_up, done);
     }
@@ -194,17 +194,17 @@ impl Waiter {
 
     /// Waits as [`wait_until`](Self::wait_until) does, for a call on the workers of `shared`. A
     /// thread that is no worker leaves its CPU to them if they need it.
-    pub(crate) fn wait_for_call(&self, shared: &Shared, done: impl Fn() -> bool) {
+    pub(crate) fn wait_for_call(&self, shared: &Shared, done: &dyn Fn() -> bool) {
         self.wait_calling(shared, Lends::AtOnce, done);
     }
 
     /// Waits as [`wait_for_call`](Self::wait_for_call) does; a worker runs open tasks meanwhile,
     /// and does not lend its place.
-    pub(crate) fn wait_for_open_call(&self, shared: &Shared, done: impl Fn() -> bool) {
+    pub(crate) fn wait_for_open_call(&self, shared: &Shared, done: &dyn Fn() -> bool) {
         self.wait_calling(shared, Lends::Never, done);
     }
 
-    fn wait_calling(&self, shared: &Shared, lends: Lends, done: impl Fn() -> bool) {
+    fn wait_calling(&self, shared: &Shared, lends: Lends, done: &dyn Fn() -> bool) {
         let Thread::Outside(outside) = &self.0 else {
             return self.wait_helping(None, lends, None, done);
         };
@@ -227,7 +227,7 @@ impl Waiter {
         frame: Option<&'static TaskCell>,
         lends: Lends,
         gives_up: Option<&Cell<Option<StandsStill>>>,
-        done: impl Fn() -> bool,
+        done: &dyn Fn() -> bool,
     ) {
         self.expect_here();
         if let Thread::Outside(outside) = &self.0 {

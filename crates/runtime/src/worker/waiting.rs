@@ -38,15 +38,26 @@ impl Worker {
     ///
     /// The thread that makes `done` true notifies this worker's wait cell afterwards. `thief`
     /// returns the worker to ask for work first, if it is known.
+    #[inline]
     pub(crate) fn wait_until(
         &self,
         helping: Helping<'_>,
         thief: impl Fn() -> Option<usize>,
         done: impl Fn() -> bool,
     ) {
-        if done() {
-            return;
+        if !done() {
+            self.wait_longer_until(helping, &thief, &done);
         }
+    }
+
+    /// Waits as [`wait_until`](Self::wait_until) does. It is compiled once, and not for each
+    /// closure of a program that waits.
+    fn wait_longer_until(
+        &self,
+        helping: Helping<'_>,
+        thief: &dyn Fn() -> Option<usize>,
+        done: &dyn Fn() -> bool,
+    ) {
         // The clock is read only if there is no task: tasks may be as short as a reading.
         let mut gap = None::<Instant>;
         let mut spins = SPINS_FIRST;
