@@ -269,10 +269,11 @@ fn vtk_files_with_errors_are_refused() {
 
 #[test]
 fn a_compression_that_is_not_supported_names_the_ones_that_are() {
-    let good = vti("", "format=\"ascii\"", text().as_bytes(), b"");
     let other = "compressor=\"vtkLZMADataCompressor\"";
     let file = vti(other, "format=\"ascii\"", text().as_bytes(), b"");
-    read("it.vti", &good).expect("a volume");
+    read("it.vti", &file).expect("text is not compressed");
+    let text = base64(&sized(&little()));
+    let file = vti(other, "format=\"binary\"", text.as_bytes(), b"");
     let error = error("it.vti", &file);
     assert!(error.contains("vtkLZMADataCompressor"), "{error}");
     assert!(error.contains("no compression, zlib or LZ4; "), "{error}");

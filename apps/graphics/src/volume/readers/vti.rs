@@ -46,7 +46,8 @@ struct Header {
     is_big_endian: bool,
     /// True if the numbers before the data have 64 bits.
     has_long_sizes: bool,
-    compressor: Option<Compressor>,
+    /// The name of the compression of arrays that are not text.
+    compressor: Option<Field>,
     size: Option<[u64; 3]>,
     geometry: Geometry,
     place: Option<Place>,
@@ -268,18 +269,7 @@ impl Header {
         self.is_big_endian = order.is_some_and(|order| order.text == "BigEndian");
         let sizes = attribute(tag, "header_type", place)?;
         self.has_long_sizes = sizes.is_some_and(|sizes| sizes.text == "UInt64");
-        if let Some(compressor) = attribute(tag, "compressor", place)? {
-            self.compressor = match &compressor.text[..] {
-                "vtkZLibDataCompressor" => Some(Compressor::Zlib),
-                "vtkLZ4DataCompressor" => Some(Compressor::Lz4),
-                _ => {
-                    return Err(compressor.wrong(
-                        "no compression, zlib or LZ4; VTK's writers choose it with \
-                         SetCompressorTypeToZLib, ParaView with Compressor Type",
-                    ));
-                }
-            };
-        }
+        self.compressor = attribute(tag, "compressor", place)?;
         Ok(())
     }
 
@@ -393,6 +383,21 @@ impl Header {
         Ok(Some(layout))
     }
 
+    /// Returns the compression of arrays that are not text.
+    fn compressor(&self) -> Result<Option<Compressor>, Fault> {
+        let Some(name) = &self.compressor else {
+            return Ok(None);
+        };
+        match &name.text[..] {
+            "vtkZLibDataCompressor" => Ok(Some(Compressor::Zlib)),
+            "vtkLZ4DataCompressor" => Ok(Some(Compressor::Lz4)),
+            _ => Err(name.wrong(
+                "no compression, zlib or LZ4; VTK's writers choose it with \
+                 SetCompressorTypeToZLib, ParaView with Compressor Type",
+            )),
+        }
+    }
+
     /// Reads the sizes before the data, and the data.
     fn blocks<'a>(
         &self,
@@ -407,7 +412,7 @@ impl Header {
             Fault::new(Place::Whole, problem)
         };
         let size_bytes = if self.has_long_sizes { 8 } else { 4 };
-        let Some(compressor) = self.compressor else {
+        let Some(compressor) = self.compressor()? else {
             // Further arrays may follow, so the part must end with this one.
             let mut data = data.part(wanted.saturating_add(size_bytes));
             let [bytes] = self.sizes(&mut data).map_err(read)?;
