@@ -53,17 +53,24 @@ pub(crate) fn warn(text: &str) {
     let _unread = writeln!(io::stderr(), "warning: {text}");
 }
 
-/// Checks that an output is not the file of the input, which would be lost.
+/// Checks that an output is none of the files of the input, which would be lost.
 ///
 /// # Errors
 /// [`CliError::OutputIsInput`].
-pub(crate) fn check_apart(output: &Path, input: Option<&Path>) -> Result<(), CliError> {
-    let place = |path: &Path| path.canonicalize().ok();
-    match (place(output), input.and_then(place)) {
-        (Some(found), Some(input)) if found == input => Err(CliError::OutputIsInput {
+pub(crate) fn check_apart<'a>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), CliError> {
+    // A new file is apart from all others.
+    let Ok(found) = output.canonicalize() else {
+        return Ok(());
+    };
+    let is_found = |input: &Path| input.canonicalize().is_ok_and(|input| input == found);
+    match inputs.into_iter().any(is_found) {
+        true => Err(CliError::OutputIsInput {
             path: output.to_path_buf(),
         }),
-        _ => Ok(()),
+        false => Ok(()),
     }
 }
 

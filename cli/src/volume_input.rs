@@ -1,6 +1,6 @@
 //! The input of the commands that need a volume.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use glam::{DMat3, DVec3};
 use raddle_graphics::volume::{GenerateError, Loaded, Macrocells, Volume};
@@ -29,6 +29,8 @@ pub(crate) struct VolumeInput {
     pub(crate) name: String,
     /// The point of the file that is the origin of the world.
     pub(crate) offset: DVec3,
+    /// The files that it was read from.
+    pub(crate) files: Vec<PathBuf>,
     /// The section `input` of a report.
     pub(crate) facts: Facts,
 }
@@ -85,6 +87,7 @@ impl VolumeInput {
             macrocells,
             name,
             offset: DVec3::ZERO,
+            files: Vec::new(),
             facts,
         })
     }
@@ -94,6 +97,14 @@ impl VolumeInput {
     pub(crate) fn corners(&self) -> [DVec3; 2] {
         let bounds = self.volume.bounds();
         [bounds.min, bounds.max].map(|corner| corner.as_dvec3() + self.offset)
+    }
+
+    /// Checks that an output is none of the files of the volume, which would be lost.
+    ///
+    /// # Errors
+    /// [`CliError::OutputIsInput`].
+    pub(crate) fn check_apart(&self, output: &Path) -> Result<(), CliError> {
+        output::check_apart(output, self.files.iter().map(PathBuf::as_path))
     }
 
     /// Warns that there is nothing in a result.
@@ -130,6 +141,7 @@ impl VolumeInput {
             macrocells,
             name,
             offset: loaded.report.offset,
+            files: loaded.report.files,
             facts,
         })
     }
@@ -161,7 +173,7 @@ fn facts_of(name: &str, loaded: &Loaded, macrocells: &Macrocells) -> Facts {
         .field("format", report.format.to_string())
         .field("compression", report.compression.to_string())
         .field("file_bytes", report.file_bytes)
-        .field("files", report.file_count)
+        .field("files", report.files.len())
         .field("trailing_bytes", report.trailing_bytes)
         .field("images_left_out", report.images_left_out)
         .field("array", report.array.as_deref())

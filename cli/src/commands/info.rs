@@ -169,12 +169,13 @@ fn bars(label: &str, [low, high]: [f64; 2], counts: &[u64]) -> String {
     let length = |count: u64| (count as f64).ln_1p();
     let longest = counts.iter().copied().map(length).fold(1.0, f64::max);
     let width = (high - low) / counts.len() as f64;
+    let step = if width > 0.0 { width } else { f64::INFINITY };
     let mut text = format!("\nhistogram of {label} (logarithmic)\n");
     for (index, &count) in counts.iter().enumerate() {
         let chars = (length(count) / longest * BAR_CHARS as f64).round() as usize;
         let from = low + index as f64 * width;
         let bar = "█".repeat(chars);
-        let (from, count) = (number(from), units::grouped(count));
+        let (from, count) = (number_beside(from, step), units::grouped(count));
         let line = format!("{from:>12}  {count:>13}  {bar}");
         text += line.trim_end();
         text.push('\n');
@@ -184,11 +185,18 @@ fn bars(label: &str, [low, high]: [f64; 2], counts: &[u64]) -> String {
 
 /// Formats a number of any magnitude with five digits or all digits before the point.
 fn number(value: f64) -> String {
+    number_beside(value, f64::INFINITY)
+}
+
+/// Formats a number as [`number`] does, with at least the digits in which it differs from numbers
+/// at a distance of `step`.
+fn number_beside(value: f64, step: f64) -> String {
     let magnitude = value.abs();
     if value == 0.0 || (value.fract() == 0.0 && magnitude < 1e9) {
         format!("{value}")
     } else if (1e-3..1e9).contains(&magnitude) {
-        let decimals = (4 - magnitude.log10().floor() as i32).clamp(0, 8) as usize;
+        let decimals = (4 - magnitude.log10().floor() as i32).max(-step.log10().floor() as i32);
+        let decimals = decimals.clamp(0, 8) as usize;
         format!("{value:.decimals$}")
     } else {
         format!("{value:.4e}")
@@ -211,6 +219,9 @@ mod tests {
         ] {
             assert_eq!(number(value), text);
         }
+        // Regression: neighbours had the same text.
+        assert_eq!(number_beside(101_321.5, 0.5), "101321.5");
+        assert_eq!(number_beside(1_321.25, 0.0625), "1321.25");
     }
 
     #[test]

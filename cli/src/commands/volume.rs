@@ -40,6 +40,7 @@ pub(super) fn run(
     for path in &paths {
         picture::check_path(path)?;
         output::check_apart(path, arguments.input.file.as_deref())?;
+        output::check_apart(path, arguments.transfer.as_deref())?;
     }
     let given = arguments
         .transfer
@@ -53,6 +54,7 @@ pub(super) fn run(
     let runtime = workers::start(options)?;
     let report = runtime.install(|| {
         let input = VolumeInput::get(&arguments.input, options.quiet)?;
+        paths.iter().try_for_each(|path| input.check_apart(path))?;
         let preset = arguments.preset.map(|preset| preset.0).or(blend.preset());
         let transfer = given.unwrap_or_else(|| derived(preset, arguments, &input));
         let mut direct = DirectOptions {

@@ -511,3 +511,28 @@ fn a_single_wait_that_the_processor_lacks_is_one_line() {
     );
     assert!(line.contains("expected"), "{line}");
 }
+
+// Regression: only the named file was safe, and not the other files that the command reads.
+#[test]
+fn no_file_of_the_input_is_overwritten() {
+    let folder = Folder::new("overwritten");
+    let voxels = folder.file("voxels.png", [7; 24]);
+    let header = "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 2 3 4\nencoding: raw\n\
+                  data file: voxels.png\n\n";
+    let header = folder.file("it.nhdr", header);
+    let transfer = folder.file("transfer.png", "0 0 0 0 0\n255 1 1 1 1\n");
+    let [header, voxels, transfer] =
+        [&header, &voxels, &transfer].map(|path| path.to_str().expect("a name in UTF-8"));
+    let names = folder.names();
+    for arguments in [
+        &["volume", header, "-o", voxels][..],
+        &["volume", header, "--transfer", transfer, "-o", transfer],
+        &["isosurface", header, "--iso", "7", "-o", voxels],
+    ] {
+        let outcome = run(arguments);
+        expect_one_line(&outcome);
+        assert!(outcome.errors.contains("found the input"), "{outcome:?}");
+    }
+    assert_eq!(std::fs::read(voxels).expect("the voxels"), [7; 24]);
+    assert_eq!(folder.names(), names);
+}

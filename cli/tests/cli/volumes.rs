@@ -591,10 +591,10 @@ fn dicom(series: &str, kind: &str, z: u8) -> Vec<u8> {
     element([0x20, 0x32], b"DS", format!("0\\0\\{z} ").as_bytes());
     element([0x28, 0x10], b"US", &[2, 0]);
     element([0x28, 0x11], b"US", &[2, 0]);
+    element([0x28, 0x30], b"DS", b"1\\1 ");
     element([0x28, 0x100], b"US", &[8, 0]);
     bytes.extend(b"\xE0\x7F\x10\0OB\0\0\x04\0\0\0");
-    bytes.extend([z; 4]);
-    bytes
+    [bytes, vec![z; 4]].concat()
 }
 
 #[test]

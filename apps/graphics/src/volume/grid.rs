@@ -8,6 +8,10 @@ use crate::bounds::Bounds;
 
 /// The error of the length of an axis below which it counts as a unit vector.
 const LENGTH_ERROR: f64 = 1e-4;
+/// The shortest and the longest edge of a volume in the world. Rays are computed as `f32`, in which
+/// the squares of larger numbers are infinite, and those of smaller ones are zero.
+const EDGE_MIN: f64 = 1e-17;
+const EDGE_MAX: f64 = 1e17;
 /// The maximum number of voxels along an axis.
 pub const AXIS_MAX: usize = 1 << 24;
 
@@ -61,6 +65,11 @@ pub enum VolumeError {
     /// The volume is so far from the origin that its voxels have the same coordinates.
     #[error("a first voxel at {0}; expected coordinates that differ between voxels")]
     Origin(DVec3),
+    /// An edge of the volume is too short or too long.
+    #[error(
+        "an edge of length {0}; expected {EDGE_MIN:e} to {EDGE_MAX:e}, perhaps in another unit"
+    )]
+    Edge(f64),
     /// The map to the world is not finite, or maps the volume to a plane.
     #[error("spacing {spacing} with axes {direction}; expected three axes that are independent")]
     Geometry {
@@ -122,7 +131,9 @@ impl Volume {
     /// are multiplied by the lengths of these columns, which then are 1.
     ///
     /// # Errors
-    /// [`VolumeError::Geometry`] if a number is not finite, or if the axes are not independent.
+    /// [`VolumeError::Geometry`] if a number is not finite, or if the axes are not independent;
+    /// [`VolumeError::Edge`] for an edge that is too short or too long, and
+    /// [`VolumeError::Origin`] for a first voxel that is too far away.
     pub fn with_geometry(
         mut self,
         spacing: DVec3,
@@ -134,8 +145,14 @@ impl Volume {
         if !is_sound(map.determinant()) || !is_sound(map.inverse().determinant()) {
             return Err(VolumeError::Geometry { spacing, direction });
         }
-        let step = [0, 1, 2].map(|axis| map.col(axis).length());
-        let step = step.into_iter().fold(f64::INFINITY, f64::min);
+        let steps = [0, 1, 2].map(|axis| map.col(axis).length());
+        for (step, len) in steps.into_iter().zip(self.size) {
+            let edge = step * (len - 1) as f64;
+            if !(EDGE_MIN..=EDGE_MAX).contains(&edge) {
+                return Err(VolumeError::Edge(edge));
+            }
+        }
+        let step = steps.into_iter().fold(f64::INFINITY, f64::min);
         // Also false if a coordinate is not a number.
         if !(origin.abs().max_element() < step / f64::EPSILON && origin.is_finite()) {
             return Err(VolumeError::Origin(origin));

@@ -87,8 +87,8 @@ pub struct VolumeReport {
     pub file_bytes: u64,
     /// The number of bytes after the end of the volume, which were ignored.
     pub trailing_bytes: u64,
-    /// The number of files.
-    pub file_count: usize,
+    /// The files that were read, the one with the header first. A stream is named as by the caller.
+    pub files: Vec<PathBuf>,
     /// The point of the file that is the origin of the world. A coordinate of the file is that of
     /// the world plus this offset. It is zero unless the volume is far from the origin for its
     /// size.
@@ -104,7 +104,7 @@ pub struct VolumeReport {
 }
 
 impl VolumeReport {
-    /// Creates a report on one file without compression, which took no time.
+    /// Creates a report without names of files and compression, on work that took no time.
     pub(super) fn new(parsed: &Parsed, file_bytes: u64) -> Self {
         Self {
             format: parsed.format,
@@ -112,7 +112,7 @@ impl VolumeReport {
             compression: Compression::None,
             file_bytes,
             trailing_bytes: 0,
-            file_count: 1,
+            files: Vec::new(),
             offset: DVec3::ZERO,
             array: None,
             arrays_left_out: Vec::new(),
@@ -219,10 +219,12 @@ fn read_stream(
     let parsed = (reader.read)(&mut stream.source, &mut files)?;
     // Read to the end, so that the decompressor verifies its checksum.
     let trailing_bytes = stream.source.drain()?;
+    let mut read = vec![files.name.to_owned()];
+    read.append(&mut files.files_beside);
     let report = VolumeReport {
         compression: stream.compression,
         trailing_bytes,
-        file_count: 1 + files.count_beside,
+        files: read,
         array: files.arrays.read,
         arrays_left_out: files.arrays.others,
         time: begun.elapsed(),

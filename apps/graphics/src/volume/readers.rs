@@ -49,9 +49,9 @@ pub(super) struct Context<'a> {
     pub(super) options: &'a LoadOptions,
     /// The number of bytes of the file, before decompression, if it is known.
     pub(super) file_bytes: Option<u64>,
-    /// The number of bytes read from other files, and the number of these files.
+    /// The number of bytes read from other files, and these files.
     pub(super) bytes_beside: u64,
-    pub(super) count_beside: usize,
+    pub(super) files_beside: Vec<PathBuf>,
     /// The arrays of the file, if it may have several.
     pub(super) arrays: Arrays,
     may_open: bool,
@@ -74,7 +74,7 @@ impl<'a> Context<'a> {
             options,
             file_bytes: None,
             bytes_beside: 0,
-            count_beside: 0,
+            files_beside: Vec::new(),
             arrays: Arrays::default(),
             may_open: true,
         }
@@ -109,9 +109,9 @@ impl<'a> Context<'a> {
                 Ok((value, stream.bytes_read()))
             },
         );
-        let (value, bytes) = outcome.map_err(|fault| fault.in_file(path))?;
+        let (value, bytes) = outcome.map_err(|fault| fault.in_file(&path))?;
         self.bytes_beside += bytes;
-        self.count_beside += 1;
+        self.files_beside.push(path);
         Ok(value)
     }
 }

@@ -81,7 +81,7 @@ fn data_in_a_file_of_its_own_are_found_and_their_errors_name_it() {
     let loaded = load(&path);
     assert!(*loaded.volume.voxels() == Voxels::from(voxels()));
     assert_eq!(loaded.report.file_bytes, header.len() as u64 + 120);
-    assert_eq!(loaded.report.file_count, 2);
+    assert_eq!(loaded.report.files.len(), 2);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn data_in_many_files_follow_each_other() {
             *loaded.volume.voxels() == Voxels::from(voxels()),
             "{header}"
         );
-        assert_eq!(loaded.report.file_count, 1 + count, "{header}");
+        assert_eq!(loaded.report.files.len(), 1 + count, "{header}");
     }
     // An axis of size 1 counts among the dimensions of a file.
     for (sizes, data_file) in [

@@ -50,11 +50,11 @@ fn images_are_sorted_by_their_positions() {
         folder.write(name, &at(z).bytes());
     }
     folder.write("notes.txt", b"not an image");
-    folder.write("empty", b"");
+    folder.write("empty.log", b"");
     let loaded = Volume::load_with(&folder.0, &LoadOptions::default(), |_| ()).expect("a series");
     let volume = loaded.volume;
     assert_eq!(loaded.report.format, VolumeFormat::Dicom);
-    assert_eq!(loaded.report.file_count, 4);
+    assert_eq!(loaded.report.files.len(), 4);
     assert_eq!(volume.size(), [3, 2, 4]);
     assert_eq!(volume.voxels().type_name(), "i16");
     assert_eq!(volume.spacing(), DVec3::new(0.25, 0.5, 2.5));
@@ -380,7 +380,7 @@ fn files_with_several_frames_are_parts_of_a_series() {
         .map(|z| loaded.volume.value([0, 0, z]) + 1024.0)
         .collect();
     assert_eq!(firsts, [0.0, 100.0, 100.0, 0.0]);
-    assert_eq!(loaded.report.file_count, 2);
+    assert_eq!(loaded.report.files.len(), 2);
     folder.write("c", &enhanced(&[7.5, 12.5].map(frame)));
     let error = folder.error();
     for part in ["frame 2 of ", "b and frame 1 of ", "c at one position"] {
@@ -494,7 +494,7 @@ fn localizers_beside_a_series_are_left_out() {
     let loaded = Volume::load_with(&folder.0, &LoadOptions::default(), |_| ()).expect("a series");
     assert_eq!(loaded.volume.size(), [3, 2, 2]);
     assert_eq!(
-        (loaded.report.images_left_out, loaded.report.file_count),
+        (loaded.report.images_left_out, loaded.report.files.len()),
         (2, 2)
     );
     // A third series makes the choice unclear, whatever it has.
@@ -559,4 +559,60 @@ fn a_disc_with_an_index_and_sub_folders_is_read() {
     }
     let volume = Volume::load(&folder.0).expect("the series in the folder itself");
     assert_eq!(volume.size(), [3, 2, 2]);
+}
+
+#[test]
+fn an_image_without_distances_between_pixels_needs_them_from_the_caller() {
+    let folder = Folder::new("no-spacing");
+    for (name, z) in [("a", 0.0), ("b", 2.5)] {
+        let mut bytes = at(z).bytes();
+        let spacing = [0x28, 0, 0x30, 0];
+        let place = bytes.windows(4).position(|tag| tag == spacing);
+        bytes[place.expect("the tag") + 2] += 1;
+        folder.write(name, &bytes);
+    }
+    let error = folder.error();
+    assert!(
+        error.contains("without distances between its pixels"),
+        "{error}"
+    );
+    assert!(error.contains("--spacing"), "{error}");
+    let options = LoadOptions {
+        spacing: Some(DVec3::new(0.5, 0.5, 2.5)),
+        ..LoadOptions::default()
+    };
+    let loaded = Volume::load_with(&folder.0, &options, |_| ()).expect("a series");
+    assert_eq!(loaded.volume.spacing(), DVec3::new(0.5, 0.5, 2.5));
+}
+
+// Regression: an image at the end of a series that was not copied was left out silently.
+#[test]
+fn a_file_that_is_too_short_for_an_image_is_none_that_was_copied() {
+    for length in [0, 131] {
+        let folder = Folder::new(&format!("copied-{length}"));
+        for (name, z) in [("a.dcm", 0.0), ("b.dcm", 2.5), ("c.dcm", 5.0)] {
+            folder.write(name, &at(z).bytes());
+        }
+        folder.write("list.txt", b"");
+        assert_eq!(Volume::load(&folder.0).expect("a series").size(), [3, 2, 3]);
+        folder.write("d.dcm", &at(7.5).bytes()[..length]);
+        let error = folder.error();
+        assert!(error.contains("d.dcm: "), "{error}");
+        assert!(
+            error.contains(&format!("a file of {length} bytes")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn the_index_of_a_disc_refers_to_its_folder() {
+    let folder = Folder::new("index");
+    folder.write("DICOMDIR", &at(0.0).bytes());
+    let error = Volume::load(folder.0.join("DICOMDIR")).expect_err("an index");
+    let error = error.to_string();
+    assert!(
+        error.ends_with("the index of a disc; expected its folder"),
+        "{error}"
+    );
 }

@@ -2,8 +2,9 @@
 
 use glam::DVec3;
 use raddle_graphics::render::FrameOptions;
+use raddle_graphics::volume::direct::{self, DirectOptions};
 use raddle_graphics::volume::isosurface::{self, IsosurfaceOptions};
-use raddle_graphics::volume::{LoadOptions, Loaded, Macrocells, Volume, Voxels};
+use raddle_graphics::volume::{LoadOptions, Loaded, Macrocells, TransferFunction, Volume, Voxels};
 
 use crate::volume_support::*;
 
@@ -241,13 +242,11 @@ fn vtk_files_with_errors_are_refused() {
     };
     assert!(change("\"ImageData\"", "\"PolyData\"").contains("a regular grid"));
     assert!(change("Int16", "Bit").contains("a type of integers or floats"));
-    assert!(change("Name=\"s\" ", "Name=\"s\" NumberOfComponents=\"3\" ").contains("1 component"));
+    assert!(
+        change("Name=\"s\" ", "Name=\"s\" NumberOfComponents=\"3\" ").contains("with 3 components")
+    );
     assert!(change("0 4 0 3 0 2\" Origin", "0 4 0 3\" Origin").contains("the last index of x"));
     assert!(change("Piece Extent=\"0 4", "Piece Extent=\"0 2").contains("one piece"));
-    assert!(
-        change("\"LittleEndian\"", "\"LittleEndian\" compressor=\"lz4\"")
-            .contains("no compression")
-    );
     assert!(change("<DataArray type=\"Int16\"", "<DataArray").contains("a type before it"));
     assert!(change("format=\"ascii\"", "format=\"other\"").contains("\"ascii\", \"binary\""));
     assert!(error("it.vti", &good[..good.len() - 250]).contains("; expected "));
@@ -541,7 +540,10 @@ fn the_arrays_of_a_vtk_file_are_reported() {
     let missing = chosen("d").expect_err("no such array");
     assert!(missing.contains("expected the array \"d\""), "{missing}");
     let vectors = chosen("v").expect_err("an array of vectors");
-    assert!(vectors.contains("expected 1 component"), "{vectors}");
+    assert!(
+        vectors.contains("the array \"v\" with 3 components; expected an array with one number"),
+        "{vectors}"
+    );
     let options = LoadOptions {
         array: Some("a".to_owned()),
         ..LoadOptions::default()
@@ -600,5 +602,108 @@ fn further_arrays_may_follow_in_base64() {
     for file in files {
         let loaded = read("it.vti", &file).expect("a volume");
         assert!(*loaded.volume.voxels() == Voxels::from(voxels()));
+    }
+}
+
+#[test]
+fn a_complete_file_without_the_array_lists_those_that_it_has() {
+    let file = vti("", "format=\"ascii\"", text().as_bytes(), b"");
+    let options = LoadOptions {
+        array: Some("missing".to_owned()),
+        ..LoadOptions::default()
+    };
+    let load = |bytes: &[u8]| {
+        let error = Volume::read(bytes, None, "it.vti", &options, |_| ());
+        error.expect_err("no such array").to_string()
+    };
+    let complete = load(&file);
+    let expected = "the arrays \"other\", \"s\"; expected the array \"missing\"";
+    assert!(complete.contains(expected), "{complete}");
+    let cut_off = load(&file[..file.len() - "</VTKFile>\n".len()]);
+    assert!(
+        cut_off.contains("the end of the file; expected the array"),
+        "{cut_off}"
+    );
+}
+
+#[test]
+fn names_of_arrays_may_have_entities_and_be_in_several_pieces() {
+    let numbers = "1 2 3 4 5 6 7 8";
+    let array = |name: &str| {
+        format!("<DataArray type=\"UInt8\" Name=\"{name}\" format=\"ascii\">{numbers}</DataArray>")
+    };
+    let piece = format!(
+        "<Piece Extent=\"0 1 0 1 0 1\"><PointData Scalars=\"a &lt; b\">{}{}</PointData></Piece>",
+        array("other"),
+        array("a &lt; b"),
+    );
+    let file = format!(
+        "<VTKFile type=\"ImageData\"><ImageData WholeExtent=\"0 1 0 1 0 1\">{piece}{piece}\
+         </ImageData></VTKFile>"
+    );
+    let report = read("it.vti", file.as_bytes()).expect("a volume").report;
+    assert_eq!(report.array.as_deref(), Some("a < b"));
+    assert_eq!(report.arrays_left_out, ["other"]);
+}
+
+// Regression: a distance of 1e38 gave messages about a camera and a step that were not given.
+#[test]
+fn edges_of_a_volume_have_a_length_that_rays_can_have() {
+    let options = |spacing: f64| LoadOptions {
+        spacing: Some(DVec3::splat(spacing)),
+        ..LoadOptions::default()
+    };
+    // A ball with its surface in the middle of the volume.
+    let at = |index: i32| 2 * (index % 8) - 7;
+    let voxel = |index: i32| {
+        let [x, y, z] = [at(index), at(index / 8), at(index / 64)];
+        (200 - x * x - y * y - z * z) as u8
+    };
+    let voxels: Vec<u8> = (0..512).map(voxel).collect();
+    let load = |spacing: f64| {
+        let name = "ball_8x8x8_u8.raw";
+        Volume::read(&voxels[..], Some(512), name, &options(spacing), |_| ())
+    };
+    let hits = |spacing: f64| {
+        let volume = load(spacing).expect("a volume").volume;
+        let options = IsosurfaceOptions {
+            frame: FrameOptions {
+                size: (64, 64),
+                ..FrameOptions::default()
+            },
+            ..IsosurfaceOptions::new(160.0)
+        };
+        let macrocells = Macrocells::of(&volume);
+        let rendering = isosurface::render(&volume, &macrocells, &options, |_| ());
+        rendering.expect("a picture").counts.hits
+    };
+    let direct = |spacing: f64| {
+        let volume = load(spacing).expect("a volume").volume;
+        let macrocells = Macrocells::of(&volume);
+        let transfer = TransferFunction::relative(None, macrocells.range(), 100.0);
+        let options = DirectOptions {
+            frame: FrameOptions {
+                size: (64, 64),
+                ..FrameOptions::default()
+            },
+            ..DirectOptions::new(transfer)
+        };
+        let rendering = direct::render(&volume, &macrocells, &options, |_| ());
+        rendering.expect("a picture").counts.samples
+    };
+    assert!(hits(1.0) > 500);
+    for spacing in [1e-17, 1e16] {
+        assert_eq!(hits(spacing), hits(1.0), "{spacing}");
+        let [found, expected] = [direct(spacing), direct(1.0)];
+        assert!(
+            found.abs_diff(expected) * 100 <= expected,
+            "{spacing}: {found}"
+        );
+    }
+    for spacing in [1e-18, 1e17, 1e38] {
+        let error = load(spacing)
+            .expect_err("too short or too long")
+            .to_string();
+        assert!(error.contains("an edge of length "), "{error}");
     }
 }

@@ -89,6 +89,29 @@ fn a_drag_in_the_histogram_sets_the_value_of_the_mode() {
     }
 }
 
+// Regression: values were rounded to five digits, all of which were outside of this range.
+#[test]
+fn values_are_rounded_within_a_narrow_range() {
+    let folder = Folder::new("narrow");
+    let voxels: Vec<u8> = (0..64_u8)
+        .flat_map(|index| (101_321.0 + f32::from(index) * 0.125).to_le_bytes())
+        .collect();
+    let file = folder.file("pressure_4x4x4_f32.raw", voxels);
+    let view = View::with(&[file.as_os_str()]);
+    let mut browser = Browser::open("narrow", &view.address, [600, 300]);
+    browser.until(IS_FINE);
+    for share in [0.25, 0.75] {
+        let value = format!("scene.range[0] + {share} * (scene.range[1] - scene.range[0])");
+        browser.evaluate(&format!(
+            "document.querySelector('#surfaces [type=range]').value = {value}; \
+             document.querySelector('#surfaces [type=range]').oninput()"
+        ));
+        browser.until(IS_FINE);
+        let distance = format!("Math.abs(surfaces[0].iso.value - ({value}))");
+        assert!(number(&mut browser, &distance) < 0.001);
+    }
+}
+
 #[test]
 fn keys_turn_move_and_zoom() {
     let view = View::with(&["--scene", "knot:500"].map(OsStr::new));

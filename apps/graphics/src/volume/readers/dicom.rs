@@ -14,7 +14,7 @@ use std::time::Instant;
 use self::attributes::{MAGIC_AT, with_attributes, wrong};
 use self::files::Pixels;
 use self::image::Image;
-use self::series::Chosen;
+use self::series::{Chosen, INDEX};
 use self::stack::{Slice, Stack};
 
 use super::{Context, VolumeReader};
@@ -38,8 +38,12 @@ pub(super) const READER: VolumeReader = VolumeReader {
 
 /// Reads a file with several frames.
 fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Fault> {
+    if files.name.ends_with(INDEX) {
+        return Err(wrong("the index of a disc", "its folder"));
+    }
     with_attributes(source, |source, attributes| {
         let image = Image::of(attributes)?;
+        check_spacing(&image, files.options)?;
         Stack::of_frames(&image)?.read(source, files.file_bytes)
     })
 }
@@ -75,7 +79,9 @@ fn read_files(
 ) -> Result<Loaded, Fault> {
     let mut slices = Vec::new();
     for (path, image) in files {
-        let all = Slice::all_of(Some(path), image).map_err(|fault| fault.in_file(path))?;
+        let all = check_spacing(image, options);
+        let all = all.and_then(|()| Slice::all_of(Some(path), image));
+        let all = all.map_err(|fault| fault.in_file(path))?;
         slices.extend(all);
     }
     let stack = Stack::of(&slices)?;
@@ -89,9 +95,21 @@ fn read_files(
     };
     let report = VolumeReport {
         compression: pixels.compression,
-        file_count: files.len(),
+        files: files.iter().map(|(path, _)| path.clone()).collect(),
         ..VolumeReport::new(&parsed, pixels.file_bytes)
     };
     let volume = parsed.volume;
     Ok(Loaded { volume, report })
+}
+
+/// Checks that the distances between pixels are in the file or in the options.
+fn check_spacing(image: &Image, options: &LoadOptions) -> Result<(), Fault> {
+    if options.spacing.is_some() || image.frames.iter().all(|frame| frame.has_spacing) {
+        return Ok(());
+    }
+    let expected = "pixel spacing (0028,0030) in each image, or --spacing";
+    Err(wrong(
+        "an image without distances between its pixels",
+        expected,
+    ))
 }

@@ -10,6 +10,7 @@
 use std::io::Read;
 
 use glam::{DMat3, DVec3};
+use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 
 use self::data::{Base64, Compressor, Lz4Blocks, Part, Plain, UntilTag, ZlibBlocks};
@@ -112,7 +113,10 @@ fn parse(
     loop {
         let place = tags.source().byte();
         let Some((tag, is_empty)) = tags.next()? else {
-            return Err(Fault::truncated(place, header.expected()));
+            return Err(match tags.is_closed {
+                true => header.without_array(place),
+                false => Fault::truncated(place, header.expected()),
+            });
         };
         match tag.local_name().as_ref() {
             "VTKFile" => header.file(&tag, place)?,
@@ -162,13 +166,7 @@ fn parse(
             }
             "AppendedData" => {
                 let Some(Appended { layout, offset }) = appended else {
-                    let names = header.arrays.others.iter();
-                    let names: Vec<String> = names.map(|name| quoted(name.as_bytes())).collect();
-                    let found = match names.is_empty() {
-                        true => "no array".to_owned(),
-                        false => format!("the arrays {}", names.join(", ")),
-                    };
-                    return Err(Fault::syntax(place, found, header.expected()));
+                    return Err(header.without_array(place));
                 };
                 let source = tags.source();
                 skip_to_data(source)?;
@@ -187,19 +185,26 @@ fn parse(
 }
 
 /// The tags of a file. Between two of them, the source may be read directly.
-struct Tags<'s, 'a>(quick_xml::Reader<Rest<'s, 'a>>);
+struct Tags<'s, 'a> {
+    reader: quick_xml::Reader<Rest<'s, 'a>>,
+    /// True behind the last tag of a complete file.
+    is_closed: bool,
+}
 
 impl<'s, 'a> Tags<'s, 'a> {
     fn new(source: &'s mut Source<'a>) -> Self {
         let mut reader = quick_xml::Reader::from_reader(Rest(source));
         reader.config_mut().check_end_names = false;
         reader.config_mut().allow_unmatched_ends = true;
-        Self(reader)
+        Self {
+            reader,
+            is_closed: false,
+        }
     }
 
     /// Returns the bytes behind the last tag.
     fn source(&mut self) -> &mut Source<'a> {
-        self.0.get_mut().0
+        self.reader.get_mut().0
     }
 
     /// Returns the next opening tag, and true if it is empty. Text before it is skipped, since it
@@ -217,10 +222,13 @@ impl<'s, 'a> Tags<'s, 'a> {
         loop {
             let place = self.source().byte();
             buffer.clear();
-            match self.0.read_event_into(&mut buffer) {
+            match self.reader.read_event_into(&mut buffer) {
                 Ok(Event::Start(tag)) => return Ok(Some((tag.into_owned(), false))),
                 Ok(Event::Empty(tag)) => return Ok(Some((tag.into_owned(), true))),
                 Ok(Event::Eof) => return Ok(None),
+                Ok(Event::End(tag)) if tag.local_name().as_ref() == "VTKFile" => {
+                    self.is_closed = true;
+                }
                 Ok(_) => {}
                 Err(error) => {
                     return Err(Fault::syntax(place, error.to_string(), "well-formed XML"));
@@ -235,7 +243,13 @@ fn attribute(tag: &BytesStart<'_>, name: &str, place: Place) -> Result<Option<Fi
     let attribute = tag
         .try_get_attribute(name)
         .map_err(|error| Fault::syntax(place, error.to_string(), "well-formed attributes"))?;
-    Ok(attribute.map(|attribute| Field::new(place, attribute.value.as_bytes())))
+    Ok(attribute.map(|attribute| {
+        let text = unescape(&attribute.value);
+        Field::new(
+            place,
+            text.as_deref().unwrap_or(&attribute.value).as_bytes(),
+        )
+    }))
 }
 
 /// Skips white space and the underscore before appended data.
@@ -309,9 +323,13 @@ impl Header {
     /// Adds the name of an array, which is read or not.
     fn note(&mut self, tag: &BytesStart<'_>, is_read: bool) -> Result<(), Fault> {
         if let Some(name) = attribute(tag, "Name", Place::Whole)? {
-            match is_read {
-                true => self.arrays.read = Some(name.text),
-                false => self.arrays.others.push(name.text),
+            let Arrays { read, others } = &mut self.arrays;
+            // A file with several pieces names its arrays in each.
+            if is_read {
+                others.retain(|other| *other != name.text);
+                *read = Some(name.text);
+            } else if !others.contains(&name.text) && read.as_ref() != Some(&name.text) {
+                others.push(name.text);
             }
         }
         Ok(())
@@ -327,6 +345,18 @@ impl Header {
                 _ => {}
             }
         }
+    }
+
+    /// Returns the fault of a complete file without the right array.
+    #[cold]
+    fn without_array(&self, place: Place) -> Fault {
+        let names = self.arrays.others.iter();
+        let names: Vec<String> = names.map(|name| quoted(name.as_bytes())).collect();
+        let found = match names.is_empty() {
+            true => "no array".to_owned(),
+            false => format!("the arrays {}", names.join(", ")),
+        };
+        Fault::syntax(place, found, self.expected())
     }
 
     /// Returns the content that a file without the right array lacks.
@@ -363,8 +393,13 @@ impl Header {
         if let Some(components) = attribute(tag, "NumberOfComponents", place)?
             && components.text != "1"
         {
-            return match self.scalars {
-                Some(_) => Err(components.wrong("1 component: one number for each voxel")),
+            return match &self.scalars {
+                Some(name) => {
+                    let name = quoted(name.as_bytes());
+                    let found = format!("the array {name} with {} components", components.text);
+                    let expected = "an array with one number for each voxel; --array chooses it";
+                    Err(Fault::syntax(place, found, expected))
+                }
                 // Vectors may be beside the scalars.
                 None => Ok(None),
             };

@@ -16,7 +16,13 @@ function opacity() {
   return Math.fround(10 ** Number($('opacity').value));
 }
 
-const rounded = number => Number(number.toPrecision(5));
+// Rounds a value to five digits, or to as many as differ within the range.
+function rounded(value) {
+  const [low, high] = scene.range;
+  const largest = Math.max(Math.abs(low), Math.abs(high));
+  const equal = high > low ? Math.ceil(Math.log10(largest / (high - low))) : 0;
+  return Number(value.toPrecision(Math.min(5 + equal, 17)));
+}
 
 // Couples a slider and a field, which show one value in the range of the volume. The field may
 // also have a value outside of it.

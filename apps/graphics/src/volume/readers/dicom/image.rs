@@ -51,6 +51,8 @@ pub(super) struct Pixels {
 pub(super) struct Frame {
     /// The steps to the next column and to the next row.
     pub(super) steps: [DVec3; 2],
+    /// False if the file lacks the lengths of these steps.
+    pub(super) has_spacing: bool,
     pub(super) position: Option<DVec3>,
     pub(super) gap: f64,
     /// Slope and intercept.
@@ -193,11 +195,14 @@ impl Frame {
             Some(list) => [vector(&list[..3]), vector(&list[3..])],
             None => [DVec3::X, DVec3::Y],
         };
-        let spacing = numbers(PIXEL_SPACING, 2).unwrap_or_else(|| vec![1.0, 1.0]);
+        let spacing = numbers(PIXEL_SPACING, 2);
+        let has_spacing = spacing.is_some();
+        let spacing = spacing.unwrap_or_else(|| vec![1.0, 1.0]);
         let stacks = lists.iter().map(|values| values.text(STACK));
         Self {
             // The spacing between rows comes first.
             steps: [along_row * spacing[1], along_column * spacing[0]],
+            has_spacing,
             position: numbers(POSITION, 3)
                 .map(|list| vector(&list))
                 .filter(|position| position.is_finite()),

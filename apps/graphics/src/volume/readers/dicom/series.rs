@@ -21,7 +21,7 @@ const UID: Tag = Tag(0x0020, 0x000E);
 const NUMBER: Tag = Tag(0x0020, 0x0011);
 
 /// The name of the index of a disc, which is no image (PS3.10, section 8.6).
-const INDEX: &str = "DICOMDIR";
+pub(super) const INDEX: &str = "DICOMDIR";
 
 /// The number of levels of sub-folders that are searched for images.
 const DEPTH_MAX: usize = 5;
@@ -165,8 +165,10 @@ impl Content {
 /// Sorts images by their series. Files that are not DICOM images are ignored.
 fn series_of(paths: Vec<PathBuf>, options: &LoadOptions) -> Result<Vec<Series>, Fault> {
     let mut found: BTreeMap<String, Series> = BTreeMap::new();
+    let mut others = Vec::new();
     for path in paths {
         let Some(attributes) = attributes_of(&path, options)? else {
+            others.push(path);
             continue;
         };
         let values = &attributes.image;
@@ -178,8 +180,24 @@ fn series_of(paths: Vec<PathBuf>, options: &LoadOptions) -> Result<Vec<Series>, 
         series.files.push((path, image));
     }
     let mut all: Vec<Series> = found.into_values().collect();
+    check_copied(&all, &others)?;
     all.sort_by_key(|series| series.number.parse().unwrap_or(i64::MAX));
     Ok(all)
+}
+
+/// Checks that no file is shorter than the beginning of an image and named like an image: copying
+/// it was interrupted.
+fn check_copied(all: &[Series], others: &[PathBuf]) -> Result<(), Fault> {
+    let images = all.iter().flat_map(|series| &series.files);
+    for path in others {
+        let length = path.metadata().map_or(0, |metadata| metadata.len());
+        let is_like = |(image, _): &(PathBuf, _)| image.extension() == path.extension();
+        if length < (MAGIC_AT + 4) as u64 && images.clone().any(is_like) {
+            let found = format!("a file of {length} bytes among images");
+            return Err(wrong(found, "a complete image").in_file(path));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the attributes of a file, if it is a DICOM image.
