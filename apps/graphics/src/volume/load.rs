@@ -124,7 +124,8 @@ impl VolumeReport {
 
 impl Volume {
     /// Loads a volume from a file in one of the [formats](crate::volume::FORMATS), or from a folder
-    /// with the images of a DICOM series.
+    /// with the images of a DICOM series. If there are none in the folder itself, its sub-folders
+    /// are searched, as on a disc of a scanner.
     ///
     /// The format and the compression are detected from the content; the name is used only for raw
     /// files and if the content is not conclusive. The voxels take as much memory as their type
