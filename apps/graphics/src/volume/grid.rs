@@ -11,7 +11,7 @@ const LENGTH_ERROR: f64 = 1e-4;
 /// The shortest and the longest edge of a volume in the world. Rays are computed as `f32`, in which
 /// the squares of larger numbers are infinite, and those of smaller ones are zero.
 const EDGE_MIN: f64 = 1e-17;
-const EDGE_MAX: f64 = 1e17;
+const EDGE_MAX: f64 = 4e18;
 /// The maximum number of voxels along an axis.
 pub const AXIS_MAX: usize = 1 << 24;
 

@@ -692,7 +692,7 @@ fn edges_of_a_volume_have_a_length_that_rays_can_have() {
         rendering.expect("a picture").counts.samples
     };
     assert!(hits(1.0) > 500);
-    for spacing in [1e-17, 1e16] {
+    for spacing in [1e-17, 5e17] {
         assert_eq!(hits(spacing), hits(1.0), "{spacing}");
         let [found, expected] = [direct(spacing), direct(1.0)];
         assert!(
@@ -700,7 +700,7 @@ fn edges_of_a_volume_have_a_length_that_rays_can_have() {
             "{spacing}: {found}"
         );
     }
-    for spacing in [1e-18, 1e17, 1e38] {
+    for spacing in [1e-18, 1e18, 1e38] {
         let error = load(spacing)
             .expect_err("too short or too long")
             .to_string();
