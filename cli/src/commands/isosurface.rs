@@ -182,10 +182,8 @@ pub(super) fn run(arguments: &IsosurfaceArguments, options: &Options) -> Result<
     let runtime = workers::start(options)?;
     let report = runtime.install(|| {
         let input = VolumeInput::get(&arguments.input, options.quiet)?;
-        let outputs = paths.iter().flatten().chain(&arguments.extract);
-        outputs
-            .into_iter()
-            .try_for_each(|path| input.check_apart(path))?;
+        let mut outputs = paths.iter().flatten().chain(&arguments.extract);
+        outputs.try_for_each(|path| input.check_apart(path))?;
         if !options.quiet {
             arguments.warn_of_values(&input);
         }

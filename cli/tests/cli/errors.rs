@@ -521,13 +521,25 @@ fn no_file_of_the_input_is_overwritten() {
                   data file: voxels.png\n\n";
     let header = folder.file("it.nhdr", header);
     let transfer = folder.file("transfer.png", "0 0 0 0 0\n255 1 1 1 1\n");
-    let [header, voxels, transfer] =
-        [&header, &voxels, &transfer].map(|path| path.to_str().expect("a name in UTF-8"));
+    let study = folder.file("study_16x16x16_u8.pgm", [90; 16 * 16 * 16]);
+    let [header, voxels, transfer, study] =
+        [&header, &voxels, &transfer, &study].map(|path| path.to_str().expect("a name in UTF-8"));
     let names = folder.names();
     for arguments in [
         &["volume", header, "-o", voxels][..],
         &["volume", header, "--transfer", transfer, "-o", transfer],
         &["isosurface", header, "--iso", "7", "-o", voxels],
+        &[
+            "volume",
+            study,
+            "--raw-size",
+            "16x16x16",
+            "--raw-type",
+            "u8",
+            "--study",
+            "-o",
+            study,
+        ],
     ] {
         let outcome = run(arguments);
         expect_one_line(&outcome);

@@ -34,6 +34,7 @@ pub(super) fn run(
     let runtime = workers::start(options)?;
     let report = runtime.install(|| {
         let input = VolumeInput::get(&arguments.input, options.quiet)?;
+        paths.iter().try_for_each(|path| input.check_apart(path))?;
         let phase = Phase::begin("preparing", options.quiet);
         let map = Volrend::new(&input.volume).map_err(|source| CliError::Volrend {
             input: input.name.clone(),
