@@ -28,7 +28,6 @@ use crate::threads::ThreadRefused;
 
 pub use self::bystander::Bystander;
 pub use self::places::{Beside, Places};
-pub(crate) use self::round_trips::cpu_time;
 
 /// A way to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

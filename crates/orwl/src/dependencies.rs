@@ -24,9 +24,11 @@ pub(crate) struct Use {
     pub(crate) bytes: f64,
 }
 
-/// Returns the bytes that operations exchange in a turn, from the last known sizes of locations.
+/// Returns the bytes that operations exchange, from the last known sizes of locations, if operation
+/// `n` has `turns(n)` turns.
 pub(crate) fn dependencies_of<'a>(
     operations: impl Iterator<Item = &'a Operation> + Clone,
+    turns: impl Fn(usize) -> f64,
 ) -> Matrix {
     let names = operations
         .clone()
@@ -40,11 +42,16 @@ pub(crate) fn dependencies_of<'a>(
             bytes: link.bytes(),
         })
     });
-    matrix_of(names.collect(), uses)
+    matrix_of(names.collect(), uses, turns)
 }
 
-/// Returns the matrix of the parties `names`, given their uses in the order of declaration.
-pub(crate) fn matrix_of(names: Vec<String>, uses: impl Iterator<Item = Use>) -> Matrix {
+/// Returns the matrix of the parties `names`, given their uses in the order of declaration and the
+/// number of turns of each.
+pub(crate) fn matrix_of(
+    names: Vec<String>,
+    uses: impl Iterator<Item = Use>,
+    turns: impl Fn(usize) -> f64,
+) -> Matrix {
     // Group the uses by whole, then by location. Each keeps its number in the order of declaration.
     let mut wholes: BTreeMap<usize, BTreeMap<usize, Vec<(usize, Use)>>> = BTreeMap::new();
     for (number, used) in uses.enumerate() {
@@ -61,10 +68,10 @@ pub(crate) fn matrix_of(names: Vec<String>, uses: impl Iterator<Item = Use>) -> 
         // writer of the whole come the users of any piece.
         for (&piece, of_piece) in &pieces {
             let uses = in_order(of_piece.iter().chain(&of_whole));
-            add_round(&mut matrix, &uses, piece);
+            add_round(&mut matrix, &uses, piece, &turns);
         }
         let uses = in_order(pieces.values().flatten().chain(&of_whole));
-        add_round(&mut matrix, &uses, whole);
+        add_round(&mut matrix, &uses, whole, &turns);
     }
     matrix.with_names(names).expect("each operation has a name")
 }
@@ -76,7 +83,10 @@ fn in_order<'a>(uses: impl Iterator<Item = &'a (usize, Use)>) -> Vec<&'a Use> {
 }
 
 /// Adds the bytes from each writer of a location to the users that follow, up to the next writer.
-fn add_round(matrix: &mut Matrix, uses: &[&Use], location: usize) {
+///
+/// Both have nearly the same number of turns, since they wait for each other. The smaller one
+/// counts.
+fn add_round(matrix: &mut Matrix, uses: &[&Use], location: usize, turns: &impl Fn(usize) -> f64) {
     for (at, writer) in uses.iter().enumerate() {
         if writer.access != Access::Write || writer.location != location {
             continue;
@@ -85,7 +95,8 @@ fn add_round(matrix: &mut Matrix, uses: &[&Use], location: usize) {
         for user in uses[at + 1..].iter().chain(&uses[..at]) {
             let bytes = writer.bytes.min(user.bytes);
             if user.operation != writer.operation {
-                matrix.add(writer.operation, user.operation, bytes);
+                let turns = turns(writer.operation).min(turns(user.operation));
+                matrix.add(writer.operation, user.operation, bytes * turns);
             }
             if user.access == Access::Write && user.bytes >= writer.bytes {
                 break;

@@ -10,8 +10,9 @@
 //!
 //! The first look is after 10 ms, or after 2 ms for each operation if there are more than five,
 //! since a look takes about 20 µs for each operation. A look that moves no operation doubles the
-//! time to the next look. The pause is also at least a hundred times as long as the look has taken,
-//! so that looks take at most a hundredth of the time. There are no looks if placement is not left
+//! time to the next look. The pause is also at least a hundred times the CPU time of the look, so
+//! that looks take at most a hundredth of the time. The time that has passed is no measure: a look
+//! that another program interrupts for 10 ms would put off the next one by a second. There are no looks if placement is not left
 //! to the runtime, if a placement was applied, or if there is only one place.
 //!
 //! # Source
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_runtime::{Instant, Post, Runtime};
-use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
+use raddle_sync::prim::{AtomicU64, Mutex, Relaxed, thread_cpu_time};
 use raddle_topology::{CpuId, HOP_BYTE_NS, Strategy, cost, relocation_price};
 use raddle_trace::Moves;
 
@@ -40,7 +41,7 @@ const PAUSE_MIN: Duration = Duration::from_millis(10);
 const LOOK_PER_OPERATION: Duration = Duration::from_micros(20);
 /// The longest pause that results from doubling.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
-/// The ratio of a pause to the time of a look, at least.
+/// The ratio of a pause to the CPU time of a look, at least.
 const PAUSE_PER_LOOK: u32 = 100;
 /// The number of turns between two reads of the clock.
 const TURNS_PER_CLOCK: u64 = 16;
@@ -64,10 +65,10 @@ struct State {
     cpus: Vec<CpuId>,
     /// The time that each operation had worked at the last look.
     busy: Vec<Duration>,
+    /// The number of turns that each operation had ended at the last look.
+    turns: Vec<u64>,
     /// The time of the last look.
     seen: Instant,
-    /// The turn of the last look.
-    turn: u64,
     /// The pause until the next look, apart from the time that the look takes.
     pause: Duration,
     moves: Moves,
@@ -95,9 +96,9 @@ impl Mover {
             next_ns: AtomicU64::new(first.as_nanos() as u64),
             state: Mutex::new(State {
                 busy: vec![Duration::ZERO; cpus.len()],
+                turns: vec![0; cpus.len()],
                 cpus,
                 seen: start,
-                turn: 0,
                 pause: PAUSE_MIN,
                 moves: Moves::default(),
             }),
@@ -116,12 +117,12 @@ impl Mover {
     #[inline]
     pub(crate) fn turn_ended(&self, turn: u64, operations: impl FnOnce() -> Operations) {
         if turn.is_multiple_of(TURNS_PER_CLOCK) {
-            self.look_if_due(turn, operations);
+            self.look_if_due(operations);
         }
     }
 
     #[cold]
-    fn look_if_due(&self, turn: u64, operations: impl FnOnce() -> Operations) {
+    fn look_if_due(&self, operations: impl FnOnce() -> Operations) {
         let now_ns = self.start.elapsed().as_nanos() as u64;
         // Relaxed: the thread that wins the exchange looks, and no other thread does until it has
         // set the time of the next look. The lock orders the state.
@@ -136,24 +137,29 @@ impl Mover {
             return;
         }
         let mut state = self.state.lock().expect("nothing panics under this lock");
-        let begun = Instant::now();
-        let has_moved = self.look(&mut state, turn, &operations());
+        let begun = thread_cpu_time();
+        let has_moved = self.look(&mut state, &operations());
         state.pause = if has_moved {
             PAUSE_MIN
         } else {
             (2 * state.pause).min(PAUSE_MAX)
         };
-        let pause = state.pause.max(PAUSE_PER_LOOK * begun.elapsed());
+        let took = thread_cpu_time().saturating_sub(begun);
+        let pause = state.pause.max(PAUSE_PER_LOOK * took);
         let next = self.start.elapsed() + pause;
         // Relaxed: as above.
         self.next_ns.store(next.as_nanos() as u64, Relaxed);
     }
 
     /// Computes a new placement, and moves operations if that pays. Returns true if it did.
-    fn look(&self, state: &mut State, turn: u64, operations: &[Arc<Operation>]) -> bool {
+    fn look(&self, state: &mut State, operations: &[Arc<Operation>]) -> bool {
         // Take the measurements since the last look.
         let observed = state.seen.elapsed();
-        let turns = turn.saturating_sub(state.turn) as f64;
+        let ended: Vec<_> = operations
+            .iter()
+            .map(|operation| operation.turn())
+            .collect();
+        let turns = |at: usize| ended[at].saturating_sub(state.turns[at]).max(1) as f64;
         let busy: Vec<_> = operations
             .iter()
             .map(|operation| operation.busy())
@@ -162,8 +168,8 @@ impl Mover {
         let loads: Vec<_> = worked
             .map(|(now, then)| now.saturating_sub(*then).as_secs_f64() * 1e9)
             .collect();
-        let matrix = dependencies_of(operations.iter().map(|operation| &**operation));
-        (state.busy, state.seen, state.turn) = (busy, Instant::now(), turn);
+        let matrix = dependencies_of(operations.iter().map(|operation| &**operation), turns);
+        (state.busy, state.seen, state.turns) = (busy, Instant::now(), ended);
         // Compute a new placement from them.
         let together = labels_of(operations.iter().map(|operation| &**operation));
         let placed =
@@ -184,7 +190,7 @@ impl Mover {
             .map(|&at| (state.cpus[at], placed.cpus[at]))
             .collect();
         let gain = Gain {
-            traffic_ns: (before - placed.cost) * turns * HOP_BYTE_NS,
+            traffic_ns: (before - placed.cost) * HOP_BYTE_NS,
             waiting_ns: busiest(&state.cpus, &loads) - busiest(&placed.cpus, &loads),
         };
         let price = relocation_price(&self.worker_places.topology, &ways);

@@ -16,14 +16,22 @@ use std::panic;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use raddle_runtime::Runtime;
+use raddle_runtime::{Builder, Runtime};
 
 use checks::{PATIENCE, panic_text};
-use common::runtime;
+use common::runtime_with;
 use nesting::nest;
 
-/// More levels than the 1,024 compensating threads of a runtime.
-const DEPTH: usize = 1_100;
+/// The compensating threads of a runtime. With the default of 1,024, the test would take a minute.
+const COMPENSATING_MAX: usize = 100;
+/// More levels than there are threads for.
+const DEPTH: usize = COMPENSATING_MAX + 30;
+
+/// Returns a runtime with one worker and few compensating threads.
+fn runtime() -> Arc<Runtime> {
+    let configure = |builder: Builder| builder.max_compensating_threads(COMPENSATING_MAX);
+    Arc::new(runtime_with(1, configure))
+}
 
 /// Makes the workers of two runtimes wait for each other, `depth` levels deep.
 fn bounce(here: &Arc<Runtime>, there: &Arc<Runtime>, depth: usize) {
@@ -40,7 +48,7 @@ fn panics_say_that_a_program_stands_still() {
     panic::set_hook(Box::new(move |panic| drop(report.send(panic.to_string()))));
 
     // A wait for a handle can end early.
-    let own = Arc::new(runtime(1));
+    let own = runtime();
     let inside = Arc::clone(&own);
     let text = panic_text(|| own.install(move || nest(&inside, DEPTH)));
     assert!(
@@ -48,7 +56,7 @@ fn panics_say_that_a_program_stands_still() {
         "{text}"
     );
     assert!(
-        text.contains("the 1024 compensating threads that replace them"),
+        text.contains("the 100 compensating threads that replace them; there can be no more"),
         "{text}"
     );
     // The runtime can still be used.
@@ -57,7 +65,7 @@ fn panics_say_that_a_program_stands_still() {
     while reports.try_recv().is_ok() {}
 
     // Calls between two runtimes borrow from the caller's stack, so their waits cannot end early.
-    let (here, there) = (Arc::new(runtime(1)), Arc::new(runtime(1)));
+    let (here, there) = (runtime(), runtime());
     let (first, second) = (Arc::clone(&here), Arc::clone(&there));
     forget(thread::spawn(move || {
         here.install(move || bounce(&first, &second, 2 * DEPTH));

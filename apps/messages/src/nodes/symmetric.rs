@@ -20,6 +20,7 @@ use std::thread::{self, yield_now};
 use std::time::{Duration, Instant};
 
 use raddle::net::{Arrival, Flags, Message, NodeId, Port, PortId};
+use raddle_sync::prim::thread_cpu_time;
 use raddle_sync::wait::{SpinBudget, Way};
 
 use super::answer::Answer;
@@ -30,7 +31,6 @@ use super::part::{Part, RECEIVE, inline_data};
 use super::receive::Receive;
 use super::watch::{Watch, send};
 use crate::threads::spawn_in;
-use crate::waits::cpu_time;
 
 /// The user field of a request.
 const REQUEST: u32 = 1;
@@ -303,7 +303,7 @@ fn receive_for(
     port: &mut Port,
     cpus: ThreadCpus,
 ) -> Result<Duration, NodesError> {
-    let before = cpu_time();
+    let before = thread_cpu_time();
     let watch = if sender.rings {
         Watch::Wait
     } else {
@@ -324,7 +324,7 @@ fn receive_for(
             }
         }
     }
-    Ok(cpu_time().saturating_sub(before))
+    Ok(thread_cpu_time().saturating_sub(before))
 }
 
 /// Computes `steps` steps, each of which depends on the one before.

@@ -4,9 +4,8 @@ use std::sync::{Barrier, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use raddle_sync::prim::clock_ns;
+use raddle_sync::prim::{clock_ns, thread_cpu_time};
 use raddle_topology::CpuId;
-use rustix::time::{ClockId, clock_gettime};
 
 use super::channel::{Channel, Receiver};
 use super::{Late, Waits, WaitsError};
@@ -189,10 +188,10 @@ impl<'channels> Initiator<'channels> {
     /// this thread ran, and the CPU time of this thread in the wait.
     fn late_trip(&mut self) -> (Duration, Duration) {
         self.send();
-        let before = cpu_time();
+        let before = thread_cpu_time();
         self.receive();
         let received_ns = clock_ns();
-        let after = cpu_time();
+        let after = thread_cpu_time();
         let latency_ns = received_ns.saturating_sub(self.channels.back.decision_ns());
         (
             Duration::from_nanos(latency_ns),
@@ -215,13 +214,6 @@ fn return_all(channels: &Channels, mut receiver: Receiver, pause: Option<Duratio
         }
         channels.back.send(number);
     }
-}
-
-/// Returns the CPU time of the calling thread.
-pub(crate) fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    // The clock starts with the thread, so neither part is negative.
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// The meeting point of both threads before the first number.

@@ -12,7 +12,6 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use raddle_sync::prim::{
     Acquire, AtomicU32, AtomicU64, Futex, Relaxed, Release, clock_ns, spin_loop,
 };
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::two_threads::time_round_trips;
 
@@ -51,14 +50,14 @@ pub(super) fn play<D: Direction>(
     let mut late = Totals::default();
     let trip = |number| {
         there.send(number);
-        let before = pause.map(|_| cpu_time());
+        let before = pause.map(|_| thread_cpu_time());
         let answer = back.receive(number - 1);
         if number <= WARM_UP {
             return;
         }
         if let Some(before) = before {
             late.time += decision.elapsed();
-            late.cpu += cpu_time().saturating_sub(before);
+            late.cpu += thread_cpu_time().saturating_sub(before);
         }
         late.right += u64::from(answer == number);
     };
@@ -78,13 +77,6 @@ pub(super) fn play<D: Direction>(
         time: if pause.is_some() { late.time } else { time },
         ..late
     }
-}
-
-/// Returns the CPU time of the calling thread.
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    // The clock counts from the thread's start, so neither part is negative.
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// The time of the decision to answer.

@@ -251,6 +251,6 @@ impl Sketch {
                     bytes: used.touched,
                 })
             });
-        matrix_of(names.collect(), uses)
+        matrix_of(names.collect(), uses, |_| 1.0)
     }
 }

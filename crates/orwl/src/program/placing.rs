@@ -20,7 +20,7 @@ impl Program {
     #[must_use]
     pub fn dependencies(&self) -> Matrix {
         let operations = self.operations.iter();
-        dependencies_of(operations.map(|planned| &*planned.operation))
+        dependencies_of(operations.map(|planned| &*planned.operation), |_| 1.0)
     }
 
     /// Computes where every operation runs, in the way that [`run_on`](Self::run_on) does by

@@ -68,6 +68,7 @@ pub struct Builder {
     settings: Settings,
     thread_name: Option<String>,
     stack_bytes: Option<usize>,
+    compensating_max: Option<usize>,
     handlers: Handlers,
     network: Option<Arc<dyn Network>>,
     uses_current_thread: bool,
@@ -190,6 +191,16 @@ impl Builder {
     /// Sets the stack size of the worker threads. The default is that of the standard library.
     pub fn stack_bytes(mut self, stack_bytes: usize) -> Self {
         self.stack_bytes = Some(stack_bytes);
+        self
+    }
+
+    /// Sets the largest number of compensating threads: additional workers, each in place of one
+    /// that waits for a handle, a blocking call or another runtime. At most 1,024, the default.
+    ///
+    /// If more workers wait like this at the same time, one inside the other, the innermost call
+    /// has no thread, and the program stands still: its waits end with a panic that says so.
+    pub fn max_compensating_threads(mut self, max: usize) -> Self {
+        self.compensating_max = Some(max);
         self
     }
 
@@ -353,7 +364,10 @@ impl Builder {
             Some(blocks) => blocks,
             None => from_environment("RADDLE_BLOCKS", BlockShape::EXPECTED)?.unwrap_or_default(),
         };
-        let pool_setup = Setup::new(worker_count, COMPENSATING_MAX, blocks);
+        let compensating_max = self
+            .compensating_max
+            .map_or(COMPENSATING_MAX, |max| max.min(COMPENSATING_MAX));
+        let pool_setup = Setup::new(worker_count, compensating_max, blocks);
         let cpu_count = match placed.plan.shares_a_cpu() {
             true => share.min(worker_count - 1),
             false => share,

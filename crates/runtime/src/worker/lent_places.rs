@@ -11,7 +11,8 @@ use crate::panics::OnPanic;
 use crate::pool::Setup;
 use crate::threads::WorkerThreads;
 
-/// The largest number of compensating threads of one runtime. Zero in exhaustive models, which
+/// The largest number of compensating threads of one runtime, unless the program sets a smaller one
+/// (`Builder::max_compensating_threads`). Zero in exhaustive models, which
 /// support few threads.
 pub(crate) const COMPENSATING_MAX: usize = if cfg!(loom) {
     0

@@ -414,6 +414,7 @@ impl Shared {
         (waits + self.compensation.absent_count() >= present).then(|| StandsStill {
             worker_count: self.worker_count(),
             compensating_count: waits.saturating_sub(self.worker_count()),
+            compensating_max: self.worker_limit() - self.worker_count(),
             is_certain: !self.compensation.any_foreign(),
         })
     }

@@ -2,7 +2,7 @@
 //! remaining work.
 //!
 //! A worker that waits for a handle lends its place to a compensating thread. That is impossible
-//! when [`COMPENSATING_MAX`] of them exist, or when the system refuses to start more threads. A
+//! when as many of them exist as there may be, or when the system refuses to start more threads. A
 //! worker for which no compensating thread was available checks every [`LOOK_TIME`] whether the
 //! runtime stands still.
 //!
@@ -17,7 +17,6 @@ use std::time::Duration;
 
 use raddle_sync::prim::{AtomicBool, Relaxed};
 
-use super::COMPENSATING_MAX;
 use crate::panics::discard;
 
 /// The time for which no worker has run anything in a runtime that stands still.
@@ -28,6 +27,8 @@ pub(super) const LOOK_TIME: Duration = Duration::from_secs(1);
 pub(crate) struct StandsStill {
     pub(super) worker_count: usize,
     pub(super) compensating_count: usize,
+    /// The largest number of compensating threads.
+    pub(super) compensating_max: usize,
     /// True if no worker waits for anything from outside the runtime.
     pub(super) is_certain: bool,
 }
@@ -39,7 +40,7 @@ impl fmt::Display for StandsStill {
         } else {
             "may never end"
         };
-        let cause = if self.compensating_count < COMPENSATING_MAX {
+        let cause = if self.compensating_count < self.compensating_max {
             "the system gives no more threads"
         } else {
             "there can be no more"

@@ -398,16 +398,20 @@ fn message_to_an_ending_runtime_does_not_leak() {
     });
 }
 
-/// Checks that a task is found that a worker keeps private while it blocks until that task has run:
-/// in the private buffer of a pool, and in its front. The other worker, which is about to sleep,
-/// takes the task or is notified.
 #[test]
-fn private_task_that_its_own_worker_blocks_for_is_found() {
-    for pool in [PoolKind::DqTlPrivC, PoolKind::Auto] {
-        private_task_is_found(pool);
-    }
+fn task_in_a_private_buffer_that_its_own_worker_blocks_for_is_found() {
+    private_task_is_found(PoolKind::DqTlPrivC);
 }
 
+#[test]
+fn task_in_the_front_that_its_own_worker_blocks_for_is_found() {
+    private_task_is_found(PoolKind::Auto);
+}
+
+/// Checks that a task is found that a worker keeps private while it blocks until that task has run.
+/// The other worker, which is about to sleep, takes the task or is notified.
+///
+/// This model takes the longest, so each pool has its own test: tests run in parallel.
 fn private_task_is_found(pool: PoolKind) {
     model(1, move || {
         let mailbox = MailboxKind::LockFree;

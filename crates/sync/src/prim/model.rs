@@ -40,6 +40,11 @@ pub fn clock_ns() -> u64 {
     NOW_NS.replace(NOW_NS.get() + TICK_NS)
 }
 
+/// Returns zero: a model takes no CPU time.
+pub fn thread_cpu_time() -> Duration {
+    Duration::ZERO
+}
+
 /// Returns false, because loom does not tell whether a thread has ended.
 pub fn has_ended<T>(_thread: &thread::JoinHandle<T>) -> bool {
     false

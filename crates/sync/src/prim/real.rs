@@ -88,6 +88,14 @@ pub fn clock_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// Returns the CPU time that the calling thread has used. Unlike the time that has passed, it does
+/// not grow while another thread runs instead. Cost: about 0.2 µs, on some systems a system call.
+pub fn thread_cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    // The clock starts with the thread, so neither part is negative.
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 /// A word on which threads sleep in the kernel until it is changed and they are woken.
 ///
 /// In memory that several processes share, the futex must be created by

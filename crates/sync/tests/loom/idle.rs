@@ -114,26 +114,45 @@ fn a_worker_that_is_about_to_sleep_finds_new_work() {
     }
 }
 
+#[test]
+fn the_last_searcher_wakes_the_next_worker_for_new_work() {
+    the_last_searcher_wakes_the_next_worker(Runtime::put);
+}
+
+#[test]
+fn the_last_searcher_wakes_the_next_worker_for_near_work() {
+    the_last_searcher_wakes_the_next_worker(Runtime::put_near);
+}
+
+#[test]
+fn the_last_searcher_wakes_the_next_worker_for_piled_work() {
+    the_last_searcher_wakes_the_next_worker(Runtime::put_piled);
+}
+
+#[test]
+fn the_last_searcher_wakes_the_next_worker_for_the_first_work() {
+    the_last_searcher_wakes_the_next_worker(Runtime::put_first);
+}
+
 /// Checks I2 with two workers, two pieces of work and one producer. The second piece is not left
 /// behind when the first searcher finds one.
-#[test]
-fn the_last_searcher_wakes_the_next_worker() {
-    for put in PUTS {
-        model(move || {
-            let runtime = Runtime::new(2);
-            let workers: Vec<_> = (0..2)
-                .map(|index| {
-                    let runtime = Arc::clone(&runtime);
-                    thread::spawn(move || runtime.work_once(index))
-                })
-                .collect();
-            put(&runtime);
-            put(&runtime);
-            for worker in workers {
-                worker.join().expect("no panic");
-            }
-        });
-    }
+///
+/// This model takes long, so each way to put work has its own test: tests run in parallel.
+fn the_last_searcher_wakes_the_next_worker(put: fn(&Runtime)) {
+    model(move || {
+        let runtime = Runtime::new(2);
+        let workers: Vec<_> = (0..2)
+            .map(|index| {
+                let runtime = Arc::clone(&runtime);
+                thread::spawn(move || runtime.work_once(index))
+            })
+            .collect();
+        put(&runtime);
+        put(&runtime);
+        for worker in workers {
+            worker.join().expect("no panic");
+        }
+    });
 }
 
 /// Checks invariant 1: one producer has taken the worker's bit but not incremented the count yet.
