@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use raddle_sync::prim::{
-    Acquire, AtomicU32, AtomicU64, Futex, Relaxed, Release, clock_ns, spin_loop,
+    Acquire, AtomicU32, AtomicU64, Futex, Relaxed, Release, clock_ns, spin_loop, thread_cpu_time,
 };
 
 use crate::two_threads::time_round_trips;
