@@ -12,8 +12,9 @@
 //! since a look takes about 20 µs for each operation. A look that moves no operation doubles the
 //! time to the next look. The pause is also at least a hundred times the CPU time of the look, so
 //! that looks take at most a hundredth of the time. The time that has passed is no measure: a look
-//! that another program interrupts for 10 ms would put off the next one by a second. There are no looks if placement is not left
-//! to the runtime, if a placement was applied, or if there is only one place.
+//! that another program interrupts for 10 ms would put off the next one by a second. There are no
+//! looks if placement is not left to the runtime, if a placement was applied, or if there is only
+//! one place.
 //!
 //! # Source
 //! The source of [`raddle_topology::relocate()`]. The study (Gustedt, Jeannot, Mansouri, Inria

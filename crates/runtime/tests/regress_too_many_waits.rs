@@ -7,7 +7,6 @@
 
 #[path = "common/checks.rs"]
 mod checks;
-mod common;
 #[path = "common/nesting.rs"]
 mod nesting;
 
@@ -16,10 +15,9 @@ use std::panic;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use raddle_runtime::{Builder, Runtime};
+use raddle_runtime::Runtime;
 
 use checks::{PATIENCE, panic_text};
-use common::runtime_with;
 use nesting::nest;
 
 /// The compensating threads of a runtime. With the default of 1,024, the test would take a minute.
@@ -29,8 +27,9 @@ const DEPTH: usize = COMPENSATING_MAX + 30;
 
 /// Returns a runtime with one worker and few compensating threads.
 fn runtime() -> Arc<Runtime> {
-    let configure = |builder: Builder| builder.max_compensating_threads(COMPENSATING_MAX);
-    Arc::new(runtime_with(1, configure))
+    let builder = Runtime::builder().workers(1);
+    let built = builder.max_compensating_threads(COMPENSATING_MAX).build();
+    Arc::new(built.expect("the runtime starts"))
 }
 
 /// Makes the workers of two runtimes wait for each other, `depth` levels deep.

@@ -191,6 +191,12 @@ impl WaitCell {
             && self.futex.word().compare_exchange(NOTIFIED, EMPTY, Acquire, Relaxed).is_ok()
     }
 
+    /// Returns true if there is a token that the owner has not taken yet. For any thread.
+    pub fn is_notified(&self) -> bool {
+        // Relaxed: the token may be taken at any moment.
+        self.futex.word().load(Relaxed) == NOTIFIED
+    }
+
     /// Waits for the token and takes it. Spins for `spin`, then sleeps. Only for the owner.
     ///
     /// # Panics

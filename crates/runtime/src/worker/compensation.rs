@@ -16,6 +16,12 @@
 //! more tasks than that wait for later tasks, of which they received the handles afterwards;
 //! [`super::standstill`] reports it.
 //!
+//! A compensating thread that waits itself does not run the work below its wait if another thread
+//! runs in its stead: it sleeps until its wait is over. Of those without such a thread, the first
+//! [`HELPERS_MAX`] run that work. If each of a thousand threads woke for every task, the time of
+//! nested waits would grow with the cube of their depth. When a runtime seems to stand still, all
+//! of them are woken, and help from then on.
+//!
 //! # Invariants
 //! 1. At least as many compensating threads run as workers have lent their places, up to the limit.
 //!    More run only until each has ended its current task.
@@ -32,8 +38,12 @@ use std::sync::Arc;
 use raddle_sync::prim::thread;
 
 use super::lent_places::Taker;
+use super::standstill::LOOK_TIME;
 use super::{Shared, ThreadCount, Worker, as_worker};
 use crate::threads::thread_name;
+
+/// The number of compensating threads that help while they wait without another in their stead.
+const HELPERS_MAX: usize = 64;
 
 /// A place that is lent until the guard is dropped.
 #[derive(Debug)]
@@ -115,6 +125,28 @@ impl Worker {
         }
     }
 
+    /// Returns true if this is a compensating thread that does not help while it waits.
+    pub(super) fn is_replaced(&self, lent: &Lent<'_>) -> bool {
+        let number = self.index().checked_sub(self.shared().worker_count());
+        number.is_some_and(|number| !lent.is_empty || number >= HELPERS_MAX)
+            && self.shared().compensation().help_since_ns().is_none()
+    }
+
+    /// Returns true if all compensating threads have been called for help for [`LOOK_TIME`]. Calls
+    /// them the first time.
+    pub(super) fn has_called_for_help(&self) -> bool {
+        let (shared, now_ns) = (self.shared(), self.shared().age_ns());
+        let compensation = shared.compensation();
+        if let Some(since_ns) = compensation.help_since_ns() {
+            return u128::from(now_ns.saturating_sub(since_ns)) >= LOOK_TIME.as_nanos();
+        }
+        compensation.begin_help(now_ns);
+        for worker_index in shared.worker_count()..shared.present() {
+            shared.notify(worker_index);
+        }
+        false
+    }
+
     /// Returns true if this is a compensating thread and more of them seem to run than are needed.
     #[inline]
     pub(super) fn is_surplus(&self) -> bool {
@@ -165,9 +197,11 @@ impl Worker {
 
     /// Makes all private tasks visible to other workers, and wakes one for them.
     fn make_all_public(&self) {
-        self.share_front(usize::MAX);
-        self.seat.share_all();
-        self.announce_work();
+        if self.has_put_tasks() {
+            self.share_front(usize::MAX);
+            self.seat.share_all();
+            self.announce_work();
+        }
     }
 }
 

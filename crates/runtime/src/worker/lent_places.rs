@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use raddle_sync::prim::thread;
-use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed};
+use raddle_sync::prim::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Relaxed};
 
 use crate::panics::OnPanic;
 use crate::pool::Setup;
@@ -22,6 +22,9 @@ pub(crate) const COMPENSATING_MAX: usize = if cfg!(loom) {
     1024
 };
 
+/// The value of `help_since_ns` before all compensating threads help.
+const NEVER: u64 = u64::MAX;
+
 /// The compensating threads of one runtime.
 #[derive(Debug)]
 pub(crate) struct Compensation {
@@ -29,6 +32,9 @@ pub(crate) struct Compensation {
     /// True if more threads run than are needed: a compensating thread that ends a task checks
     /// under the lock.
     surplus: AtomicBool,
+    /// The age of the runtime since which compensating threads help while they wait, even if others
+    /// run in their stead; [`NEVER`] before.
+    help_since_ns: AtomicU64,
     /// The number of workers and compensating threads started so far.
     present: Arc<AtomicUsize>,
     limit: usize,
@@ -70,6 +76,7 @@ impl Compensation {
         Self {
             state: Mutex::default(),
             surplus: AtomicBool::new(false),
+            help_since_ns: AtomicU64::new(NEVER),
             present: setup.present(),
             limit: setup.worker_limit(),
             threads,
@@ -159,6 +166,19 @@ impl Compensation {
     pub(super) fn has_surplus(&self) -> bool {
         // Relaxed: a hint.
         self.surplus.load(Relaxed)
+    }
+
+    /// Returns the age of the runtime, in nanoseconds, since which compensating threads help while
+    /// they wait, or `None` if those that are replaced sleep.
+    pub(super) fn help_since_ns(&self) -> Option<u64> {
+        // Relaxed: a thread that sleeps instead is notified afterwards.
+        Some(self.help_since_ns.load(Relaxed)).filter(|&since| since != NEVER)
+    }
+
+    /// Records that all compensating threads help from now on.
+    pub(super) fn begin_help(&self, now_ns: u64) {
+        // Relaxed: as above.
+        self.help_since_ns.store(now_ns, Relaxed);
     }
 
     /// Returns true if `worker_index` has to rest; it then counts as resting.

@@ -411,6 +411,10 @@ impl Shared {
             .first(present)
             .filter(|counters| u128::from(counters.idle.open(now_ns)) >= LOOK_TIME.as_nanos())
             .count();
+        // A thread that was notified goes on as soon as the system runs it.
+        if (0..present).any(|worker_index| idle.cell(worker_index).is_notified()) {
+            return None;
+        }
         (waits + self.compensation.absent_count() >= present).then(|| StandsStill {
             worker_count: self.worker_count(),
             compensating_count: waits.saturating_sub(self.worker_count()),

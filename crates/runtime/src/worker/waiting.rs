@@ -113,7 +113,11 @@ impl Worker {
             }
             // Any worker may have an open task.
             let asked = thief().filter(|_| !helping.is_open);
-            if self.raid_stalled(&mut stalls, asked, now)
+            // A compensating thread that lends its place leaves raids to the next one.
+            let leaves_raids = self.is_compensating
+                && helping.lends == Lends::AtOnce
+                && !lent.as_ref().is_some_and(Lent::is_empty);
+            if !leaves_raids && self.raid_stalled(&mut stalls, asked, now)
                 || !is_long
                 || (stalls.any_suspect() && passed < PATIENCE * 2)
             {
@@ -136,6 +140,14 @@ impl Worker {
                     // free.
                     wanted = Wanted::OpenOr(&is_below);
                 }
+            }
+            let replaced = lent.as_ref().filter(|lent| self.is_replaced(lent));
+            if let Some(lent) = replaced {
+                if self.sleep_replaced(lent, helping.gives_up, done) {
+                    self.end_wait_gap(&mut gap);
+                    return;
+                }
+                continue;
             }
             if lent.as_ref().is_some_and(Lent::is_empty) {
                 if passed >= LOOK_TIME && self.should_give_up(helping.gives_up) {
@@ -171,6 +183,9 @@ impl Worker {
         let Some(state) = self.shared.stands_still() else {
             return false;
         };
+        if !self.has_called_for_help() {
+            return false;
+        }
         match gives_up {
             Some(gives_up) if state.is_certain => {
                 gives_up.set(Some(state));
@@ -241,6 +256,32 @@ impl Worker {
             }
             _ => self.ask_next(victim),
         }
+    }
+
+    /// Sleeps until the wait of this compensating thread is over, or until it is called for help.
+    /// Returns true if the wait has to end because the runtime stands still.
+    ///
+    /// Notifications meant for others, of which there are many, do not end the sleep: a search
+    /// among a thousand threads takes long.
+    fn sleep_replaced(
+        &self,
+        lent: &Lent<'_>,
+        gives_up: Option<&Cell<Option<StandsStill>>>,
+        done: &dyn Fn() -> bool,
+    ) -> bool {
+        while self.answer() {}
+        let timeout = lent.is_empty().then_some(LOOK_TIME);
+        let cell = self.shared.idle().cell(self.index);
+        self.counters().parks.add(1);
+        // A notification follows the change that it is about: if `done` or the call for help is not
+        // seen here, the notification ends the sleep.
+        while !done() && self.is_replaced(lent) {
+            let monitored = self.monitored_time(&self.waits.borrow());
+            if !cell.wait_for(monitored, timeout) && self.should_give_up(gives_up) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Sleeps until this worker is notified or `timeout` is over: the wait is over, or there is

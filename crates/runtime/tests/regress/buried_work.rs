@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use raddle_runtime::{Handle, IdlePolicy, PoolKind, Runtime};
+use raddle_runtime::{Builder, Handle, IdlePolicy, PoolKind, Runtime};
 
 use crate::common::runtime_with;
 
@@ -42,25 +42,43 @@ fn task_does_not_run_on_top_of_the_task_that_it_waits_for() {
     }
 }
 
+/// Runs 20 layers of 8 tasks, each of which waits for a task of the layer before.
+fn run_layers(runtime: &Runtime, round: u64) {
+    let mut layer: Vec<Handle<u64>> = Vec::new();
+    for depth in 0..20 {
+        let next = |task: u64| {
+            let before = layer.pop();
+            let work = (task * 7_919 + depth * 31 + round) % 5 * 2_000;
+            runtime.spawn(move || {
+                std::hint::black_box((0..work).sum::<u64>());
+                before.map_or(1, |before| before.wait() + 1)
+            })
+        };
+        layer = (0..8).map(next).collect();
+    }
+    let sum: u64 = layer.into_iter().map(Handle::wait).sum();
+    assert_eq!(sum, 160);
+}
+
 #[test]
 fn layers_of_tasks_that_each_wait_for_the_layer_before_end() {
     for (workers, idle) in [(1, IDLE[0]), (2, IDLE[0]), (3, IDLE[2]), (8, IDLE[0])] {
         let runtime = shared_runtime(workers, idle);
-        for round in 0..20_u64 {
-            let mut layer: Vec<Handle<u64>> = Vec::new();
-            for depth in 0..20 {
-                let next = |task: u64| {
-                    let before = layer.pop();
-                    let work = (task * 7_919 + depth * 31 + round) % 5 * 2_000;
-                    runtime.spawn(move || {
-                        std::hint::black_box((0..work).sum::<u64>());
-                        before.map_or(1, |before| before.wait() + 1)
-                    })
-                };
-                layer = (0..8).map(next).collect();
-            }
-            let sum: u64 = layer.into_iter().map(Handle::wait).sum();
-            assert_eq!(sum, 160);
+        for round in 0..20 {
+            run_layers(&runtime, round);
+        }
+    }
+}
+
+/// Checks that a program in which no task waits for a later one ends with any number of
+/// compensating threads: they sleep while others run in their stead, and help if there are none.
+#[test]
+fn layers_of_tasks_end_with_few_compensating_threads() {
+    for (workers, max) in [(1, 0), (1, 1), (2, 1), (2, 3), (1, 7)] {
+        let configure = |builder: Builder| builder.max_compensating_threads(max);
+        let runtime = runtime_with(workers, configure);
+        for round in 0..10 {
+            run_layers(&runtime, round);
         }
     }
 }
