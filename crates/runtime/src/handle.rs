@@ -274,15 +274,16 @@ impl<T: Send + 'static> Handle<T> {
     ///
     /// A waiting worker runs the task itself if no thread has begun it. If the task is running
     /// elsewhere, or is a future, the worker runs work below the task. Without such work it lends
-    /// its place to a compensating thread (up to 1,024 per runtime) and sleeps. No other work runs
+    /// its place to a compensating thread and sleeps
+    /// ([`max_compensating_threads`](crate::Builder::max_compensating_threads)). No other work runs
     /// on its stack.
     ///
     /// # Panics
     /// With the panic of the task; if it is a future that its ended runtime has dropped. If the
     /// task is not done:
     /// - in a process that fork(2) made after the runtime was started;
-    /// - when the runtime stands still: all its workers and compensating threads have waited for a
-    ///   second, no other compensating thread is available, and there are tasks that have not
+    /// - when the runtime stands still: all its workers and compensating threads have waited for two
+    ///   seconds, no other compensating thread is available, and there are tasks that have not
     ///   begun. The task still runs if anything lets it.
     pub fn wait(self) -> T {
         let packet = &self.packet;

@@ -4,7 +4,8 @@
 //! A worker that waits for a handle lends its place to a compensating thread. That is impossible
 //! when as many of them exist as there may be, or when the system refuses to start more threads. A
 //! worker for which no compensating thread was available checks every [`LOOK_TIME`] whether the
-//! runtime stands still.
+//! runtime stands still. If it does for the first time, all compensating threads are called for
+//! help ([`super::compensation`]), and get another [`LOOK_TIME`].
 //!
 //! If all workers wait for tasks of this runtime, no wait can ever end, so the wait for a handle
 //! ends with a panic. If some worker waits for something else, such as a task of another runtime,

@@ -259,7 +259,7 @@ impl Worker {
     }
 
     /// Sleeps until the wait of this compensating thread is over, or until it is called for help.
-    /// Returns true if the wait has to end because the runtime stands still.
+    /// Returns true if the wait is over, also if it has to end because the runtime stands still.
     ///
     /// Notifications meant for others, of which there are many, do not end the sleep: a search
     /// among a thousand threads takes long.
@@ -275,7 +275,10 @@ impl Worker {
         self.counters().parks.add(1);
         // A notification follows the change that it is about: if `done` or the call for help is not
         // seen here, the notification ends the sleep.
-        while !done() && self.is_replaced(lent) {
+        while self.is_replaced(lent) {
+            if done() {
+                return true;
+            }
             let monitored = self.monitored_time(&self.waits.borrow());
             if !cell.wait_for(monitored, timeout) && self.should_give_up(gives_up) {
                 return true;
