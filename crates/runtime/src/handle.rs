@@ -282,8 +282,8 @@ impl<T: Send + 'static> Handle<T> {
     /// With the panic of the task; if it is a future that its ended runtime has dropped. If the
     /// task is not done:
     /// - in a process that fork(2) made after the runtime was started;
-    /// - when the runtime stands still: all its workers and compensating threads have waited for two
-    ///   seconds, no other compensating thread is available, and there are tasks that have not
+    /// - when the runtime stands still: all its workers and compensating threads have waited for
+    ///   two seconds, no other compensating thread is available, and there are tasks that have not
     ///   begun. The task still runs if anything lets it.
     pub fn wait(self) -> T {
         let packet = &self.packet;
