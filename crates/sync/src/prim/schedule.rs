@@ -52,6 +52,11 @@ pub fn clock_ns() -> u64 {
     NOW_NS.replace(NOW_NS.get() + tick)
 }
 
+/// Returns zero: a model takes no CPU time.
+pub fn thread_cpu_time() -> Duration {
+    Duration::ZERO
+}
+
 /// Returns false, because shuttle does not tell whether a thread has ended.
 pub fn has_ended<T>(_thread: &thread::JoinHandle<T>) -> bool {
     false
