@@ -104,3 +104,37 @@ fn add_round(matrix: &mut Matrix, uses: &[&Use], location: usize, turns: &impl F
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks an old bug: traffic was counted with the turns of one operation, as if all operations
+    /// had ended as many.
+    #[test]
+    fn traffic_counts_the_turns_of_both_sides() {
+        let used = |operation: usize, access| Use {
+            operation,
+            access,
+            location: operation / 2,
+            whole: operation / 2,
+            bytes: 8.0,
+        };
+        let uses = [Access::Write, Access::Read, Access::Write, Access::Read];
+        let uses = uses.into_iter().enumerate();
+        let names = ["slow a", "slow b", "fast a", "fast b"]
+            .map(str::to_owned)
+            .to_vec();
+        let turns = [10.0, 9.0, 1_000.0, 1_001.0];
+        let matrix = matrix_of(
+            names.clone(),
+            uses.map(|(number, access)| used(number, access)),
+            |number| turns[number],
+        );
+        let mut expected = Matrix::new(4);
+        expected.add(0, 1, 72.0);
+        expected.add(2, 3, 8_000.0);
+        let expected = expected.with_names(names).expect("four names");
+        assert_eq!(matrix, expected);
+    }
+}
