@@ -8,6 +8,9 @@
 //! and takes the slow path, in which the owner opens the gates again and answers. An asker that
 //! goes to sleep leaves its bit, so that the owner notifies it of the answer.
 //!
+//! While the owner is *watched*, open gates let nothing pass either: every push and pop takes the
+//! slow path, which records it. This costs nothing while the owner is not watched.
+//!
 //! # Memory ordering
 //! - **G1** makes the bits of sleeping askers visible to the owner. Release side: `close_and_wait`
 //!   executes a fence between setting its bit and closing the gates. Acquire side: `open_and_take`
@@ -29,7 +32,7 @@
 
 use std::ptr;
 
-use crate::prim::{Acquire, AtomicPtr, AtomicU64, Relaxed, SeqCst, fence};
+use crate::prim::{Acquire, AtomicBool, AtomicPtr, AtomicU64, Relaxed, SeqCst, fence};
 
 /// The part of a fork stack that other workers write. `T` is the type of a slot.
 #[derive(Debug)]
@@ -38,7 +41,11 @@ pub struct Gates<T> {
     pop: AtomicPtr<T>,
     /// The sleeping askers: bit `worker_index mod 64` is set for each.
     askers: AtomicU64,
+    is_watched: AtomicBool,
 }
+
+/// The value of `push` in watched gates that are open: not null, and below all slots.
+const WATCHED: usize = 1;
 
 impl<T> Gates<T> {
     crate::const_fn! {
@@ -48,6 +55,7 @@ impl<T> Gates<T> {
                 push: AtomicPtr::new(ptr::null_mut()),
                 pop: AtomicPtr::new(ptr::null_mut()),
                 askers: AtomicU64::new(0),
+                is_watched: AtomicBool::new(false),
             }
         }
     }
@@ -71,6 +79,20 @@ impl<T> Gates<T> {
     pub fn are_closed(&self) -> bool {
         // Relaxed: see the header.
         self.push.load(Relaxed).is_null()
+    }
+
+    /// Begins or ends watching the owner. Takes effect when the gates are opened next. Only for the
+    /// owner.
+    pub fn watch(&self, is_watched: bool) {
+        // Relaxed: only the owner reads it.
+        self.is_watched.store(is_watched, Relaxed);
+    }
+
+    /// Returns true if the owner is watched. Only for the owner.
+    #[inline]
+    pub fn are_watched(&self) -> bool {
+        // Relaxed: only the owner writes it.
+        self.is_watched.load(Relaxed)
     }
 
     /// Closes the gates. Costs two stores that the caller does not wait for.
@@ -103,6 +125,13 @@ impl<T> Gates<T> {
     /// The caller is the owner, which pushes and pops by these gates. The slots below `end` are
     /// allocated, and the forks below `base` are published.
     pub unsafe fn open(&self, end: *mut T, base: *mut T) {
+        let (end, base) = match self.are_watched() {
+            true => (
+                ptr::without_provenance_mut(WATCHED),
+                ptr::without_provenance_mut(usize::MAX),
+            ),
+            false => (end, base),
+        };
         // Relaxed: the caller answers a request that this overwrites, or the asker left its bit.
         self.push.store(end, Relaxed);
         // Relaxed: as above.

@@ -174,6 +174,21 @@ impl SplitStack {
         &self.gates
     }
 
+    /// Begins or ends watching the owner: while it is watched, every push and pop takes the slow
+    /// path. Only for the owner.
+    ///
+    /// `anyone_sleeps` is as for [`allocate`](Self::allocate).
+    pub fn watch(&self, is_watched: bool, anyone_sleeps: impl FnOnce() -> bool) {
+        self.raids.locked(|| {
+            self.gates.watch(is_watched);
+            // Closed gates stay closed, as they are during a raid (invariant 3).
+            // Relaxed, here and below: ordered by the lock.
+            let (end, base) = (self.own.end.load(Relaxed), self.own.base.load(Relaxed));
+            // SAFETY: called by the owner, with the end of its slots and its base.
+            unsafe { self.gates.follow(end, base, anyone_sleeps) };
+        });
+    }
+
     /// Returns the number of forks that the owner has popped and run itself.
     pub fn inline_count(&self) -> u64 {
         // Relaxed: a statistic.
@@ -236,6 +251,22 @@ impl SplitStack {
         // ORDERING(K1): `top` is lowered before the gate is checked.
         signal_fence();
         self.gates.lets_pop(slot)
+    }
+
+    /// Pops the fork at `slot` as [`pop`](Self::pop) does, on a stack with
+    /// [watched](crate::gates) gates.
+    ///
+    /// # Safety
+    /// As for [`pop`](Self::pop).
+    #[inline]
+    #[must_use = "the fork belongs to the caller only if this is true"]
+    pub unsafe fn pop_watched(&self, slot: *mut Slot) -> bool {
+        // Relaxed: ordered by the fence.
+        self.own.top.store(slot, Relaxed);
+        // ORDERING(K1): `top` is lowered before the gates are checked. A thief closes both.
+        signal_fence();
+        // Relaxed: the owner has opened the gates, after the last change of the base.
+        !self.gates.are_closed() && slot >= self.own.base.load(Relaxed)
     }
 
     /// Completes a pop that met a closed gate or a published fork. Returns `None` if the fork is

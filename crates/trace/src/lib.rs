@@ -1,16 +1,22 @@
-//! Counters of the Raddle runtime, and reports that are made from them.
+//! Counters and events of the Raddle runtime, and reports that are made from them.
 //!
 //! A [`Counters`] belongs to one worker. Only that worker adds to it; any thread may read it.
 //! A [`Report`] is a snapshot of the counters of all workers, with totals. It prints as a table
 //! ([`std::fmt::Display`]) and serialises as JSON (`serde`). [`whole_file`] writes files of
 //! results.
+//!
+//! [`record`] has the functions that record events, [`session`] begins and ends a recording, and
+//! [`events`] has the events that come out.
 
 #![forbid(unsafe_code)]
 
 mod choice;
 mod counters;
+pub mod events;
 mod moves;
+pub mod record;
 mod report;
+pub mod session;
 pub mod whole_file;
 
 pub use choice::{Choice, Tried};

@@ -97,14 +97,14 @@ pub(super) fn learn(now_ns: u64) {
 }
 
 /// Returns true if the kernel reads the time from the counter.
-fn is_clock_of_kernel() -> bool {
+pub(super) fn is_clock_of_kernel() -> bool {
     const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     std::fs::read(SOURCE).is_ok_and(|source| source.trim_ascii() == b"tsc")
 }
 
 /// Reads the counter.
 #[inline]
-pub(crate) fn ticks() -> u64 {
+pub(super) fn ticks() -> u64 {
     // SAFETY: reads a counter that every x86-64 processor has.
     unsafe { _rdtsc() }
 }

@@ -18,6 +18,12 @@ pub(super) fn is_used() -> bool {
 pub(super) fn learn(_now_ns: u64) {}
 
 /// Returns nanoseconds.
-pub(crate) fn ticks() -> u64 {
+#[inline]
+pub(super) fn ticks() -> u64 {
     crate::prim::clock_ns()
+}
+
+/// Returns true, because nanoseconds are a time.
+pub(super) fn is_clock_of_kernel() -> bool {
+    true
 }

@@ -1,0 +1,100 @@
+//! The events of a recording, with their times, by thread.
+
+use crate::record::kind::Kind;
+
+#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+mod decode;
+
+/// The events of all threads.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Events {
+    /// The begin of the recording, in nanoseconds on the system's monotonic clock.
+    pub from_ns: u64,
+    /// The time at which the events were copied.
+    pub until_ns: u64,
+    /// The threads: workers first, by runtime and index, then others by name.
+    pub tracks: Vec<Track>,
+    /// The names that events refer to, by number.
+    pub names: Vec<String>,
+    /// The number of threads of which no events were kept, because there were too many threads.
+    pub refused_threads: u64,
+}
+
+/// The events of one thread.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Track {
+    /// The thread.
+    pub thread: Thread,
+    /// The events in the order in which they happened.
+    pub events: Vec<Event>,
+    /// About how many events were dropped, because the buffer was full: all are older than those
+    /// that are here.
+    pub dropped: u64,
+}
+
+/// A thread that has recorded events.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Thread {
+    /// A worker: the number of its runtime in the process, from 0, and its index.
+    Worker {
+        /// The number of the runtime.
+        runtime: u32,
+        /// The index of the worker.
+        index: usize,
+    },
+    /// Another thread, by its name.
+    Other(String),
+}
+
+/// An event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event {
+    /// The time, in nanoseconds on the system's monotonic clock.
+    pub at_ns: u64,
+    /// True if the time is a reading. Otherwise it is between those of its neighbours.
+    pub is_timed: bool,
+    /// The kind.
+    pub kind: Kind,
+    /// The first argument ([`crate::record::kind`]).
+    pub argument: u32,
+    /// The other words, which are zero if the kind has none.
+    pub more: [u64; 2],
+}
+
+/// Turns readings of the counter into times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    ticks: u64,
+    ns: u64,
+    passed: (u64, u64),
+}
+
+impl Clock {
+    /// Creates a clock from two pairs of a reading and a time.
+    pub(crate) fn between(first: (u64, u64), last: (u64, u64)) -> Self {
+        Self {
+            ticks: first.0,
+            ns: first.1,
+            passed: (
+                last.0.saturating_sub(first.0).max(1),
+                last.1.saturating_sub(first.1),
+            ),
+        }
+    }
+
+    /// Returns the time of a reading.
+    pub(crate) fn ns(&self, ticks: u64) -> u64 {
+        // A thread may read the counter just before the recording does.
+        let since = ticks.saturating_sub(self.ticks);
+        let ns = u128::from(since) * u128::from(self.passed.1) / u128::from(self.passed.0);
+        self.ns + ns as u64
+    }
+
+    pub(crate) fn range(&self) -> (u64, u64) {
+        (self.ns, self.ns + self.passed.1)
+    }
+}

@@ -1,0 +1,189 @@
+//! Decodes the words of recordings, and gives a time to each event.
+
+use super::{Clock, Event, Events, Thread, Track};
+use crate::record::buffer::{Copied, SEGMENT_WORDS};
+use crate::record::kind::Kind;
+use crate::record::recorder::{ARGUMENT_SHIFT, LEN_SHIFT, TICKS_BITS, TICKS_SHIFT};
+use crate::record::tracks::Label;
+
+/// The segments of one thread, and the number of segments that were overwritten.
+type Copies = (Vec<Copied>, u64);
+
+impl Events {
+    /// Decodes the copies of all buffers.
+    pub(crate) fn decode(
+        clock: Clock,
+        mut copies: Vec<(Label, Copies)>,
+        names: Vec<String>,
+        refused_threads: u64,
+    ) -> Self {
+        copies.sort_by(|one, other| one.0.cmp(&other.0));
+        let tracks = copies
+            .into_iter()
+            .map(|(label, copies)| Track::decode(clock, label, copies))
+            .collect();
+        let (from_ns, until_ns) = clock.range();
+        Self {
+            from_ns,
+            until_ns,
+            tracks,
+            names,
+            refused_threads,
+        }
+    }
+}
+
+impl Track {
+    fn decode(clock: Clock, label: Label, (copies, lost): Copies) -> Self {
+        let words: usize = copies.iter().map(|copied| copied.words.len()).sum();
+        let mut decoder = Decoder::default();
+        for copied in &copies {
+            decoder.segment(copied);
+        }
+        let to_event = |record: Record| record.to_event(clock);
+        let events: Vec<Event> = decoder.records.into_iter().map(to_event).collect();
+        Self {
+            thread: match label {
+                Label::Worker(runtime, index) => Thread::Worker { runtime, index },
+                Label::Other(name) => Thread::Other(name),
+            },
+            dropped: (lost * SEGMENT_WORDS as u64 * events.len() as u64)
+                .checked_div(words as u64)
+                .unwrap_or(0),
+            events,
+        }
+    }
+}
+
+/// A record, with the counter at its time.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    ticks: u64,
+    is_timed: bool,
+    kind: Kind,
+    argument: u32,
+    more: [u64; 2],
+}
+
+impl Record {
+    fn to_event(self, clock: Clock) -> Event {
+        Event {
+            at_ns: clock.ns(self.ticks),
+            is_timed: self.is_timed,
+            kind: self.kind,
+            argument: self.argument,
+            more: self.more,
+        }
+    }
+}
+
+/// Turns words into records.
+#[derive(Debug, Default)]
+struct Decoder {
+    records: Vec<Record>,
+    /// The counter at the last reading.
+    ticks: u64,
+    /// The index of the first record since that reading, which has no time of its own.
+    untimed: usize,
+}
+
+impl Decoder {
+    fn segment(&mut self, copied: &Copied) {
+        let mut words = copied.words.iter().copied();
+        // The first event of a segment has a reading, which the head of the segment gives.
+        self.time(copied.begun);
+        while let Some(head) = words.next() {
+            let len = (head >> LEN_SHIFT & 3) as usize;
+            let mut more = [0; 2];
+            for place in more.iter_mut().take(len) {
+                *place = words.next().unwrap_or(0);
+            }
+            let passed = head >> TICKS_SHIFT & ((1 << TICKS_BITS) - 1);
+            let Some(kind) = Kind::from_number(head & ((1 << LEN_SHIFT) - 1)) else {
+                continue;
+            };
+            if kind == Kind::Time {
+                self.time(more[0]);
+                continue;
+            }
+            let is_timed = passed > 0;
+            if is_timed {
+                // An event that follows a time has passed one tick.
+                self.time(self.ticks + passed - 1);
+            }
+            self.records.push(Record {
+                ticks: self.ticks,
+                is_timed,
+                kind,
+                argument: (head >> ARGUMENT_SHIFT) as u32,
+                more,
+            });
+            if is_timed {
+                self.untimed = self.records.len();
+            }
+        }
+    }
+
+    /// Sets the counter for the next record, and spreads the time since the last reading over the
+    /// records without one.
+    fn time(&mut self, ticks: u64) {
+        let since = self.ticks;
+        self.ticks = ticks;
+        let untimed = &mut self.records[self.untimed..];
+        let parts = untimed.len() as u64 + 1;
+        let passed = ticks.saturating_sub(since);
+        for (place, record) in (1..).zip(untimed) {
+            record.ticks = since + passed * place / parts;
+        }
+        self.untimed = self.records.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::recorder::head;
+
+    fn decode(words: Vec<u64>) -> Vec<Record> {
+        let mut decoder = Decoder::default();
+        decoder.segment(&Copied {
+            number: 1,
+            begun: 1_000,
+            words,
+        });
+        decoder.records
+    }
+
+    #[test]
+    fn an_event_without_a_time_lies_between_its_neighbours() {
+        let words = vec![
+            head(Kind::RunMessage, 0, 1, 0),
+            head(Kind::Send, 2, 0, 5),
+            7,
+            8,
+            head(Kind::Send, 2, 0, 6),
+            9,
+            10,
+            head(Kind::Idle, 0, 91, 1),
+        ];
+        let records = decode(words);
+        let ticks: Vec<u64> = records.iter().map(|record| record.ticks).collect();
+        assert_eq!(ticks, [1_000, 1_030, 1_060, 1_090]);
+        assert_eq!(records[1].more, [7, 8]);
+        assert_eq!(records[2].argument, 6);
+        assert!(records[0].is_timed && !records[2].is_timed);
+    }
+
+    #[test]
+    fn a_long_time_has_a_record_of_its_own() {
+        let words = vec![
+            head(Kind::RunMessage, 0, 1, 0),
+            head(Kind::Time, 1, 1, 0),
+            1 << 40,
+            head(Kind::Idle, 0, 1, 0),
+        ];
+        let records = decode(words);
+        assert_eq!(records[1].ticks, 1 << 40);
+        assert_eq!(records.len(), 2);
+    }
+}

@@ -1,0 +1,275 @@
+//! Recording of events: each thread writes to its own buffer, without locks.
+//!
+//! The runtime and the programming models call the functions of this module at the points of
+//! interest. While no recording is under way, such a call is a load and a branch. During a
+//! recording, it stores one to three words in the buffer of its thread, and usually reads the
+//! processor's time-stamp counter.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`kind`] | the kinds of events, and the words of each |
+//! | [`buffer`] | the segments of a thread's buffer, which other threads read |
+//! | [`recorder`] | the writing side: one per thread |
+//! | [`stamps`] | decides which events get a time of their own |
+//! | [`names`] | numbers for names |
+//! | [`tracks`] | all threads that have recorded events |
+//!
+//! # The end of a slice
+//! Tasks and messages that a worker runs in turn need one event each: the next one, a search, or
+//! the end of the wait in which they ran also ends the one before. [`crate::events`] pairs them.
+//!
+//! # Invariants
+//! 1. Only its own thread writes to a buffer. Nothing here waits for another thread, except when a
+//!    buffer needs a new segment, or a name or a thread is new.
+//! 2. A recording never changes the result of a program, and is never in its way: a buffer that is
+//!    full drops its oldest events, and counts them.
+//!
+//! Models (loom and shuttle) and Miri record nothing, nor does a build without the feature `events`.
+
+pub mod kind;
+
+#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+pub(crate) mod buffer;
+#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+pub(crate) mod names;
+#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+pub(crate) mod recorder;
+#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+pub(crate) mod stamps;
+#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+pub(crate) mod tracks;
+
+use kind::{Idling, Kind, Waiting};
+
+#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+mod switch {
+    use raddle_sync::prim::{AtomicU32, Relaxed};
+
+    /// The number of the recording under way; zero if there is none.
+    static RECORDING: AtomicU32 = AtomicU32::new(0);
+
+    /// Returns the number of the recording under way; zero if there is none.
+    #[inline(always)]
+    pub(crate) fn recording() -> u32 {
+        // Relaxed: a thread that sees a change late records a few events more or fewer.
+        RECORDING.load(Relaxed)
+    }
+
+    pub(crate) fn set_recording(number: u32) {
+        // Relaxed: as above.
+        RECORDING.store(number, Relaxed);
+    }
+
+    /// Returns true while events are recorded.
+    #[inline(always)]
+    pub fn is_on() -> bool {
+        recording() != 0
+    }
+}
+
+#[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
+mod switch {
+    /// Returns false: this build records no events.
+    #[inline(always)]
+    pub fn is_on() -> bool {
+        false
+    }
+}
+
+pub use switch::is_on;
+#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+pub(crate) use switch::{recording, set_recording};
+
+/// Calls a function of the recorder of this thread.
+#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+macro_rules! put {
+    ($kind:expr, $a:expr $(, $more:expr)*) => {
+        recorder::put($kind, $a, [$($more),*])
+    };
+}
+#[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
+macro_rules! put {
+    ($kind:expr, $a:expr $(, $more:expr)*) => {{
+        let _ = ($kind, $a $(, $more)*);
+    }};
+}
+
+/// A name that is cheap to record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name(u32);
+
+impl Name {
+    /// Returns the name `text`. Cost: about 2 ns, and more when this thread uses it first.
+    #[inline]
+    pub fn of(text: &'static str) -> Self {
+        Self::of_member("", text)
+    }
+
+    /// Returns the name `owner::member`, or only `member` if the owner is empty.
+    #[inline]
+    pub fn of_member(owner: &'static str, member: &'static str) -> Self {
+        #[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+        return Self(recorder::name(owner, member));
+        #[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
+        {
+            let _ = (owner, member);
+            Self(0)
+        }
+    }
+
+    /// Returns a name that is no constant. Cost: a lock and a search.
+    pub fn of_text(text: &str) -> Self {
+        #[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+        return Self(names::number_of(text));
+        #[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
+        {
+            let _ = text;
+            Self(0)
+        }
+    }
+}
+
+/// The identity of a task: that of the memory in which it lies. Tasks that follow each other may
+/// have the same one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskId(u32);
+
+impl TaskId {
+    /// Returns the identity of a task at this address, which is a multiple of 64.
+    #[inline]
+    pub const fn at(address: usize) -> Self {
+        Self((address >> 6) as u32)
+    }
+}
+
+/// The identity of an object that receives messages, or of a location: the number of its collection
+/// or program, and its number in there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectId(u64);
+
+impl ObjectId {
+    /// The number of bits for the number within the collection.
+    const BITS: u32 = 44;
+
+    /// Returns the identity of an object.
+    #[inline]
+    pub const fn new(collection: u32, number: u64) -> Self {
+        Self((collection as u64) << Self::BITS | number & ((1 << Self::BITS) - 1))
+    }
+
+    /// Returns the collection and the number that were packed into `word`.
+    pub const fn unpack(word: u64) -> (u32, u64) {
+        (
+            (word >> Self::BITS) as u32,
+            word & ((1 << Self::BITS) - 1),
+        )
+    }
+}
+
+/// Defines functions that record an event if a recording is under way.
+macro_rules! recorded {
+    ($($(#[$attribute:meta])* $name:ident($($argument:ident: $type:ty),*)
+        => $kind:expr, $a:expr $(, $more:expr)*;)*) => {
+        $(
+            $(#[$attribute])*
+            #[inline(always)]
+            pub fn $name($($argument: $type),*) {
+                if is_on() {
+                    put!($kind, $a $(, $more)*);
+                }
+            }
+        )*
+    };
+}
+
+recorded! {
+    /// Records that this worker begins to run a task, which was [put](put) before.
+    run_task(task: TaskId) => Kind::RunTask, task.0;
+    /// Records that this worker begins to run a fork that it has taken.
+    run_fork(task: TaskId) => Kind::RunFork, task.0;
+    /// Records that this worker begins to run a message.
+    run_message() => Kind::RunMessage, 0;
+    /// Records that this thread begins to run a call from outside, or a blocking call.
+    run_call(name: Name) => Kind::RunCall, name.0;
+    /// Records that this thread has no work from now on.
+    idle(reason: Idling) => Kind::Idle, reason as u32;
+    /// Records that this worker begins to wait inside a task. `subject` is a name or a number,
+    /// depending on the reason.
+    wait(reason: Waiting, subject: u32) => Kind::Wait, reason as u32, u64::from(subject);
+    /// Records that this worker's innermost wait is over.
+    end_wait() => Kind::EndWait, 0;
+    /// Records that a task was put where workers find it.
+    put(task: TaskId, name: Name) => Kind::Put, task.0, u64::from(name.0);
+    /// Records that the fork of `owner`, made at `depth` of its stack, became a task.
+    publish(task: TaskId, owner: usize, depth: usize)
+        => Kind::Publish, task.0, (owner as u64) << 32 | depth as u64 & 0xffff_ffff;
+    /// Records that this worker took a task from another worker.
+    steal(victim: usize) => Kind::Steal, victim as u32;
+    /// Records a fork at `depth` of this worker's stack: its first half begins.
+    fork(depth: usize) => Kind::Fork, depth as u32;
+    /// Records that the first half of a fork has ended, and this worker begins the second.
+    second_half(depth: usize) => Kind::SecondHalf, depth as u32;
+    /// Records that both halves of a fork have ended.
+    end_join(depth: usize) => Kind::EndJoin, depth as u32;
+    /// Records that a parallel loop begins.
+    begin_loop(name: Name, items: usize) => Kind::Loop, name.0, items as u64;
+    /// Records that this worker's innermost loop has ended.
+    end_loop() => Kind::EndLoop, 0;
+    /// Records a message of `bytes` bytes that is sent to an object on `worker` of this node.
+    send(entry: Name, to: ObjectId, worker: usize, bytes: usize)
+        => Kind::Send, entry.0, to.0, (worker as u64) << 40 | bytes as u64 & 0xff_ffff_ffff;
+    /// Records a message of `bytes` bytes that is sent to an object on another node.
+    send_to_node(entry: Name, to: ObjectId, node: usize, bytes: usize)
+        => Kind::SendToNode, entry.0, to.0, (node as u64) << 40 | bytes as u64 & 0xff_ffff_ffff;
+    /// Records that the entry of an object begins, in the message that runs.
+    entry(entry: Name, of: ObjectId) => Kind::Entry, entry.0, of.0;
+    /// Records that a section of a location begins.
+    section(location: Name, is_write: bool) => Kind::Section, location.0, u64::from(is_write);
+    /// Records that the section of a location has ended, and that the next request for it was put
+    /// in, unless `is_last`.
+    end_section(location: Name, is_last: bool) => Kind::EndSection, location.0, u64::from(is_last);
+    /// Records that a scope of the program begins.
+    begin_scope(name: Name) => Kind::Scope, name.0;
+    /// Records that a scope of the program has ended.
+    end_scope(name: Name) => Kind::EndScope, name.0;
+    /// Records a rare event of a feature: a reduction, a move, a choice.
+    note(name: Name, value: u64) => Kind::Note, name.0, value;
+}
+
+/// A scope of the program: from its creation to its drop.
+#[derive(Debug)]
+#[must_use = "a scope ends when it is dropped"]
+pub struct Scope(Option<Name>);
+
+impl Scope {
+    /// Begins a scope.
+    #[inline(always)]
+    pub fn begin(name: &'static str) -> Self {
+        if !is_on() {
+            return Self(None);
+        }
+        Self::begin_named(Name::of(name))
+    }
+
+    fn begin_named(name: Name) -> Self {
+        begin_scope(name);
+        Self(Some(name))
+    }
+}
+
+impl Drop for Scope {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(name) = self.0 {
+            end_scope(name);
+        }
+    }
+}
+
+/// Gives this thread a label in recordings: worker `index` of runtime `runtime`.
+pub fn this_is_worker(runtime: u32, index: usize) {
+    #[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+    recorder::set_worker(runtime, index);
+    #[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
+    let _ = (runtime, index);
+}

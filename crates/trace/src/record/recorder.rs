@@ -1,0 +1,216 @@
+//! The writing side of a recording: one recorder per thread.
+//!
+//! The recorder is a thread-local variable without a destructor, so that an event finds it by one
+//! instruction, also in the destructors of other such variables.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use raddle_sync::clock::ticks;
+
+use super::buffer::{SEGMENT_WORDS, Segment};
+use super::kind::Kind;
+use super::stamps::{SHORT_NS, Stamps};
+use super::tracks::{self, Label, Track};
+use super::{names, recording};
+use crate::session;
+
+/// The bits of a record's first word.
+pub(crate) const LEN_SHIFT: u32 = 6;
+pub(crate) const TICKS_SHIFT: u32 = 8;
+pub(crate) const TICKS_BITS: u32 = 24;
+pub(crate) const ARGUMENT_SHIFT: u32 = 32;
+
+/// The number of names that a thread finds without a lock.
+const KNOWN_NAMES: usize = 64;
+
+struct Recorder {
+    /// The recording that the segment belongs to.
+    recording: Cell<u32>,
+    /// `None` if there is none for the next event.
+    segment: Cell<Option<&'static Segment>>,
+    /// The counter at the last reading.
+    last: Cell<u64>,
+    /// [`SHORT_NS`] in ticks.
+    short: Cell<u64>,
+    stamps: Stamps,
+    known: [Cell<KnownName>; KNOWN_NAMES],
+    worker: Cell<Option<(u32, usize)>>,
+}
+
+/// A name by the addresses of its parts, which are constants of the program.
+#[derive(Clone, Copy)]
+struct KnownName {
+    owner: usize,
+    member: usize,
+    member_len: usize,
+    number: u32,
+}
+
+thread_local! {
+    static RECORDER: Recorder = const {
+        Recorder {
+            recording: Cell::new(0),
+            segment: Cell::new(None),
+            last: Cell::new(0),
+            short: Cell::new(0),
+            stamps: Stamps::new(),
+            known: [const {
+                Cell::new(KnownName { owner: 0, member: 0, member_len: 0, number: 0 })
+            }; KNOWN_NAMES],
+            worker: Cell::new(None),
+        }
+    };
+    /// The track of this thread. `None` if there are too many threads.
+    static TRACK: RefCell<Option<Arc<Track>>> = const { RefCell::new(None) };
+}
+
+/// Records an event of this thread.
+#[inline(never)]
+pub(crate) fn put<const N: usize>(kind: Kind, argument: u32, more: [u64; N]) {
+    RECORDER.with(|recorder| recorder.put(kind, argument, more));
+}
+
+/// Returns the number of the name `owner::member`.
+#[inline]
+pub(crate) fn name(owner: &'static str, member: &'static str) -> u32 {
+    RECORDER.with(|recorder| recorder.name(owner, member))
+}
+
+/// Sets the label of this thread for the recordings that begin from now on.
+pub(crate) fn set_worker(runtime: u32, index: usize) {
+    RECORDER.with(|recorder| {
+        recorder.worker.set(Some((runtime, index)));
+        // Events from before are on a track of their own.
+        recorder.recording.set(0);
+    });
+}
+
+impl Recorder {
+    #[inline(always)]
+    fn put<const N: usize>(&self, kind: Kind, argument: u32, more: [u64; N]) {
+        let Some(segment) = self.segment.get() else {
+            return self.put_slow(kind, argument, &more);
+        };
+        let at = segment.len();
+        if self.recording.get() != recording() || at + N >= SEGMENT_WORDS {
+            return self.put_slow(kind, argument, &more);
+        }
+        let passed = match self.stamps.begin(kind) {
+            None => 0,
+            Some(before) => {
+                let now = ticks();
+                let passed = now.saturating_sub(self.last.get()).max(1);
+                if passed >= 1 << TICKS_BITS {
+                    return self.put_timed(segment, now, kind, argument, &more);
+                }
+                self.last.set(now);
+                self.stamps.learn(before, kind, passed, self.short.get());
+                passed
+            }
+        };
+        self.store(segment, at, head(kind, N, passed, argument), more);
+    }
+
+    #[inline(always)]
+    fn store<const N: usize>(&self, segment: &Segment, at: usize, head: u64, more: [u64; N]) {
+        match more.as_slice() {
+            [] => segment.append(at, [head]),
+            [one] => segment.append(at, [head, *one]),
+            [one, two, ..] => segment.append(at, [head, *one, *two]),
+        }
+    }
+
+    /// Records an event with a time that does not fit into its record.
+    #[cold]
+    fn put_timed(&self, segment: &Segment, now: u64, kind: Kind, argument: u32, more: &[u64]) {
+        // Both records together.
+        if segment.len() + 3 + more.len() >= SEGMENT_WORDS {
+            return self.put_slow(kind, argument, more);
+        }
+        segment.append(segment.len(), [head(Kind::Time, 1, 1, 0), now]);
+        self.last.set(now);
+        self.store_slice(segment, head(kind, more.len(), 1, argument), more);
+    }
+
+    fn store_slice(&self, segment: &Segment, head: u64, more: &[u64]) {
+        let at = segment.len();
+        match *more {
+            [] => segment.append(at, [head]),
+            [one] => segment.append(at, [head, one]),
+            [one, two, ..] => segment.append(at, [head, one, two]),
+        }
+    }
+
+    /// Records an event in a new segment: the first event of this thread in a recording, or the
+    /// first that does not fit into the last segment.
+    #[cold]
+    fn put_slow(&self, kind: Kind, argument: u32, more: &[u64]) {
+        let number = recording();
+        if number == 0 {
+            return;
+        }
+        if self.recording.get() != number {
+            self.recording.set(number);
+            self.short.set(session::ticks_of(SHORT_NS));
+            let track = tracks::add(self.label());
+            // A thread that is just ending records no more.
+            if TRACK.try_with(|own| *own.borrow_mut() = track).is_err() {
+                return self.segment.set(None);
+            }
+        }
+        let now = ticks();
+        let next = TRACK.try_with(|track| {
+            let track = track.borrow();
+            track.as_ref().map(|track| track.next_segment(now))
+        });
+        let Ok(Some(segment)) = next else {
+            return self.segment.set(None);
+        };
+        self.segment.set(Some(segment));
+        self.last.set(now);
+        self.store_slice(segment, head(kind, more.len(), 1, argument), more);
+    }
+
+    fn label(&self) -> Label {
+        match self.worker.get() {
+            Some((runtime, index)) => Label::Worker(runtime, index),
+            None => {
+                let thread = std::thread::current();
+                Label::Other(thread.name().unwrap_or("thread").to_owned())
+            }
+        }
+    }
+
+    #[inline]
+    fn name(&self, owner: &'static str, member: &'static str) -> u32 {
+        let (of_owner, of_member) = (owner.as_ptr().addr(), member.as_ptr().addr());
+        let hash = (of_member >> 3) ^ (of_member >> 9) ^ (of_owner >> 4);
+        let place = &self.known[hash % KNOWN_NAMES];
+        let known = place.get();
+        if known.owner == of_owner && known.member == of_member && known.member_len == member.len()
+        {
+            return known.number;
+        }
+        let number = match owner {
+            "" => names::number_of(member),
+            _ => names::number_of(&format!("{owner}::{member}")),
+        };
+        place.set(KnownName {
+            owner: of_owner,
+            member: of_member,
+            member_len: member.len(),
+            number,
+        });
+        number
+    }
+}
+
+/// Returns the first word of a record.
+#[inline(always)]
+pub(crate) fn head(kind: Kind, len: usize, passed: u64, argument: u32) -> u64 {
+    kind as u64
+        | (len as u64) << LEN_SHIFT
+        | passed << TICKS_SHIFT
+        | u64::from(argument) << ARGUMENT_SHIFT
+}

@@ -1,0 +1,170 @@
+//! A recording: it begins, gives the events so far, and ends. One is under way at a time.
+//!
+//! # Times
+//! Events have readings of the processor's time-stamp counter. The recording reads the counter and
+//! the system's monotonic clock together when it begins, and again for each copy of the events. All
+//! processes of a machine share that clock, so their recordings have the same times.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::events::Events;
+
+/// The memory for events that a recording may use in all, if nothing else is said.
+pub const BUFFER_BYTES: usize = 64 << 20;
+
+/// A recording could not begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BeginError {
+    /// Another recording of this process is under way.
+    #[error("events are being recorded already: one recording can be under way at a time")]
+    UnderWay,
+    /// This build records no events.
+    #[error("this build records no events: it is without the feature `events` of raddle-trace")]
+    Absent,
+}
+
+/// A recording that is under way. It ends when it is dropped.
+#[must_use = "a recording ends when it is dropped"]
+pub struct Recording {
+    #[cfg_attr(
+        not(all(feature = "events", not(any(loom, shuttle, miri)))),
+        expect(dead_code, reason = "this build has no recordings")
+    )]
+    begun: Moment,
+}
+
+/// A reading of the counter, and of the clock at the same time.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    ticks: u64,
+    ns: u64,
+}
+
+impl fmt::Debug for Recording {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Recording").finish_non_exhaustive()
+    }
+}
+
+#[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
+impl Recording {
+    /// Returns [`BeginError::Absent`]: this build records no events.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn begin(_buffer_bytes: usize) -> Result<Self, BeginError> {
+        Err(BeginError::Absent)
+    }
+
+    /// Returns no events: there is no recording in this build.
+    #[must_use]
+    pub fn events(&self) -> Events {
+        Events::default()
+    }
+}
+
+#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+pub(crate) use live::ticks_of;
+
+#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+mod live {
+    use raddle_sync::clock::ticks;
+    use raddle_sync::prim::{AtomicU64, Mutex, Relaxed, clock_ns};
+
+    use super::{BeginError, Moment, Recording};
+    use crate::events::{Clock, Events};
+    use crate::record::buffer::{self, SEGMENT_BYTES};
+    use crate::record::{names, set_recording, tracks};
+
+    /// The number of the last recording, and whether it is under way.
+    static LAST: Mutex<(u32, bool)> = Mutex::new((0, false));
+    /// The ticks in 2^20 nanoseconds, roughly.
+    static TICKS_PER_MIB_NS: AtomicU64 = AtomicU64::new(1 << 20);
+    /// The time for which the rate of the counter is measured when a recording begins.
+    const RATE_NS: u64 = 100_000;
+
+    /// Returns about how many ticks `ns` nanoseconds are.
+    pub(crate) fn ticks_of(ns: u64) -> u64 {
+        // Relaxed: an estimate.
+        (ns * TICKS_PER_MIB_NS.load(Relaxed)) >> 20
+    }
+
+    impl Moment {
+        /// Reads counter and clock: of a few readings, the one in which least time passed.
+        fn now() -> Self {
+            let read = || {
+                let before = ticks();
+                let ns = clock_ns();
+                let between = ticks().saturating_sub(before);
+                let ticks = before + between / 2;
+                (between, Self { ticks, ns })
+            };
+            let readings = (0..5).map(|_| read());
+            let best = readings.min_by_key(|(between, _)| *between);
+            best.expect("five readings").1
+        }
+    }
+
+    impl Recording {
+        /// Begins to record the events of all threads. `buffer_bytes` is the memory for events of
+        /// all threads together; when it is used up, the oldest events of a thread make room for
+        /// its next ones. Each thread has at least 64 KiB.
+        ///
+        /// # Errors
+        /// [`BeginError::UnderWay`] while there is another recording.
+        pub fn begin(buffer_bytes: usize) -> Result<Self, BeginError> {
+            let mut last = LAST.lock().expect("nothing panics under this lock");
+            if last.1 {
+                return Err(BeginError::UnderWay);
+            }
+            tracks::clear();
+            buffer::set_limit((buffer_bytes / SEGMENT_BYTES).max(1));
+            // Wait for a moment to learn the rate of the counter.
+            let first = Moment::now();
+            while clock_ns() < first.ns + RATE_NS {
+                std::hint::spin_loop();
+            }
+            let begun = Moment::now();
+            let passed = (begun.ticks - first.ticks, begun.ns - first.ns);
+            // Relaxed: an estimate.
+            TICKS_PER_MIB_NS.store(((passed.0 << 20) / passed.1.max(1)).max(1), Relaxed);
+            let number = last.0.wrapping_add(1).max(1);
+            *last = (number, true);
+            set_recording(number);
+            Ok(Self { begun })
+        }
+
+        /// Returns the events so far, of all threads. Threads go on recording meanwhile.
+        ///
+        /// Cost: about 50 ns per event.
+        #[must_use]
+        pub fn events(&self) -> Events {
+            let now = Moment::now();
+            let clock = Clock::between(
+                (self.begun.ticks, self.begun.ns),
+                (now.ticks, now.ns),
+            );
+            let (tracks, refused) = tracks::all();
+            let copies = tracks
+                .iter()
+                .map(|track| (track.label.clone(), track.copy()))
+                .collect();
+            // The names last: they include those of all events that were copied.
+            Events::decode(clock, copies, names::all(), refused)
+        }
+    }
+
+    impl Drop for Recording {
+        fn drop(&mut self) {
+            set_recording(0);
+            let mut last = LAST.lock().expect("nothing panics under this lock");
+            last.1 = false;
+        }
+    }
+}
+
+#[cfg(all(test, feature = "events", not(any(loom, shuttle, miri))))]
+mod tests;

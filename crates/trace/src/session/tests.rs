@@ -1,0 +1,118 @@
+//! Recordings of events that the tests make themselves. One at a time: recordings are of the whole
+//! process.
+
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+
+use super::*;
+use crate::events::{Thread, Track};
+use crate::record::kind::{Idling, Kind};
+use crate::record::{self, Name, ObjectId, Scope, TaskId};
+
+static ONE: Mutex<()> = Mutex::new(());
+
+fn one_at_a_time() -> MutexGuard<'static, ()> {
+    ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn of_thread<'a>(events: &'a Events, name: &str) -> &'a Track {
+    let is_it = |track: &&Track| track.thread == Thread::Other(name.to_owned());
+    events.tracks.iter().find(is_it).expect("it has recorded events")
+}
+
+/// Calls `call` on a thread with this name.
+fn on_thread(name: &str, call: impl FnOnce() + Send + 'static) {
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(call);
+    thread.expect("a thread").join().expect("no panic");
+}
+
+#[test]
+fn events_come_back_with_their_arguments_and_times() {
+    let _one = one_at_a_time();
+    let recording = Recording::begin(1 << 20).expect("no other");
+    on_thread("maker", || {
+        record::run_task(TaskId::at(64 * 17));
+        record::send(Name::of_member("Cell", "receive"), ObjectId::new(3, 5), 2, 100);
+        let _scope = Scope::begin("phase");
+        record::idle(Idling::Sleeps);
+    });
+    let events = recording.events();
+    drop(recording);
+    let track = of_thread(&events, "maker");
+    let kinds: Vec<Kind> = track.events.iter().map(|event| event.kind).collect();
+    let expected = [Kind::RunTask, Kind::Send, Kind::Scope, Kind::Idle, Kind::EndScope];
+    assert_eq!(kinds, expected);
+    assert_eq!(track.events[0].argument, 17);
+    let send = track.events[1];
+    assert_eq!(events.names[send.argument as usize], "Cell::receive");
+    assert_eq!(ObjectId::unpack(send.more[0]), (3, 5));
+    assert_eq!(send.more[1], 2 << 40 | 100);
+    assert!(track.events.is_sorted_by_key(|event| event.at_ns));
+    let range = events.from_ns..=events.until_ns;
+    assert!(track.events.iter().all(|event| range.contains(&event.at_ns)));
+}
+
+#[test]
+fn a_full_buffer_drops_the_oldest_events_and_says_how_many() {
+    let _one = one_at_a_time();
+    let recording = Recording::begin(4 << 16).expect("no other");
+    let count = 200_000_u32;
+    on_thread("many", move || {
+        for index in 0..count {
+            record::fork(index as usize);
+        }
+    });
+    let events = recording.events();
+    let track = of_thread(&events, "many");
+    let last = track.events.last().expect("the newest events are here");
+    assert_eq!(last.argument, count - 1);
+    let arguments = track.events.iter().map(|event| event.argument);
+    assert!(arguments.is_sorted_by(|one, next| one + 1 == *next));
+    let total = track.dropped + track.events.len() as u64;
+    assert!(total.abs_diff(u64::from(count)) < 10_000, "{total}");
+}
+
+#[test]
+fn two_recordings_at_a_time_are_refused_and_the_next_one_begins_empty() {
+    let _one = one_at_a_time();
+    let first = Recording::begin(1 << 20).expect("no other");
+    assert_eq!(Recording::begin(1 << 20).err(), Some(BeginError::UnderWay));
+    on_thread("first", || record::fork(1));
+    drop(first);
+    assert!(!record::is_on());
+    on_thread("between", || record::fork(2));
+    let second = Recording::begin(1 << 20).expect("no other");
+    on_thread("second", || record::fork(3));
+    let events = second.events();
+    let names: Vec<_> = events.tracks.iter().map(|track| &track.thread).collect();
+    assert_eq!(names, [&Thread::Other("second".to_owned())]);
+}
+
+#[test]
+fn events_are_read_while_threads_record_more() {
+    let _one = one_at_a_time();
+    let recording = Recording::begin(1 << 18).expect("no other");
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let stopped = std::sync::Arc::clone(&stop);
+    let thread = thread::Builder::new().name("busy".to_owned()).spawn(move || {
+        let mut index = 0_usize;
+        while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
+            record::publish(TaskId::at(index << 6), index & 7, index);
+            index += 1;
+        }
+    });
+    let mut seen = 0;
+    while seen < 20 {
+        let events = recording.events();
+        let Some(track) = events.tracks.first() else { continue };
+        seen += 1;
+        for event in &track.events {
+            let [word, _] = event.more;
+            assert_eq!(event.kind, Kind::Publish);
+            assert_eq!(word & 0xffff_ffff, u64::from(event.argument) & 0xffff_ffff);
+            assert_eq!(word >> 32, u64::from(event.argument) & 7);
+        }
+    }
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    thread.expect("a thread").join().expect("no panic");
+}
