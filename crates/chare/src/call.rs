@@ -25,6 +25,7 @@ use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle;
 use crate::measure;
+use crate::recorded;
 
 /// A message that calls method `M`.
 pub(crate) struct Call<M: Method, K, F> {
@@ -132,6 +133,7 @@ impl<E: Entry> Kind<E> for Run {
         };
         let Call { args, finish, .. } = call;
         let start = measure::start(part, local, number);
+        recorded::entry((E::Chare::NAME, E::NAME), (part.collection().id(), number));
         let Body { me, cx } = &mut *body;
         let result = catch_unwind(AssertUnwindSafe(|| E::call(me, cx, args)));
         // After most entries nothing remains to be done, and their elements need no copy of their

@@ -465,6 +465,7 @@ pub mod nodes;
 mod outside;
 mod reduction;
 #[cfg_attr(loom, allow(dead_code, reason = "the models have no other nodes"))]
+mod recorded;
 mod remote;
 mod reply;
 mod scan;

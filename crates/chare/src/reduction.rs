@@ -41,6 +41,7 @@ use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
 use crate::engine::system::System;
 use crate::failure::{Failure, contain, said};
+use crate::recorded;
 use crate::remote::{self, WireMessage, out};
 use crate::reply::{Reply, What, reply};
 use crate::state::members::Members;
@@ -207,6 +208,7 @@ pub(crate) fn contribute<T: Chare, R: Reducer>(
     goes: Goes,
     target: impl FnOnce() -> Target,
 ) {
+    recorded::note("contribute to reduction", round);
     let mut all = part.state::<AllRounds>().borrow_mut();
     let rounds = all.of(group);
     rounds.untouched_here = rounds.untouched_here.max(round + 1);

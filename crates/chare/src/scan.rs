@@ -38,6 +38,7 @@ use crate::engine::object::cx::Cx;
 use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::Failure;
+use crate::recorded;
 use crate::remote::{self, WireMessage, out};
 use crate::reply::{Replier, Reply, What, reply};
 use crate::state::members::{Loss, Members};
@@ -145,6 +146,7 @@ impl<T: Chare> Cx<T> {
         reducer: R,
     ) -> R::Output {
         let scan = self.rounds().scan_of(row.group);
+        recorded::note("contribute to scan", scan);
         let reducer = reducer.placed(row.own);
         let begun = self.with_part(|local, part| {
             if let Some(failure) = part.scan_loss(row.group, scan) {

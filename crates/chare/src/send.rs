@@ -37,6 +37,7 @@ use crate::measure;
 use crate::multicast;
 use crate::node;
 use crate::outside;
+use crate::recorded;
 use crate::remote::out;
 use crate::reply::{Replier, Reply, What, reply};
 use crate::spread::{Spread, SpreadCall};
@@ -86,7 +87,15 @@ impl<T: Chare> One<T> {
     pub(crate) fn send_parcel(self, parcel: impl Parcel<T>) {
         match local::current(self.system) {
             Some(local) => send_from_worker(&local, self, parcel),
-            None => outside::send_from_outside(self, Box::new(parcel)),
+            None => {
+                recorded::sent(
+                    (T::NAME, parcel.entry()),
+                    (self.collection, self.number),
+                    None,
+                    size_of_val(&parcel),
+                );
+                outside::send_from_outside(self, Box::new(parcel));
+            }
         }
     }
 }
@@ -101,7 +110,14 @@ fn send_from_worker<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>
         let part = Part::<T>::of(local, collection);
         measure::count_traffic(&part, from, one.number, size_of_val(&parcel));
     }
-    match local.worker_of(one.collection, one.number) {
+    let worker = local.worker_of(one.collection, one.number);
+    recorded::sent(
+        (T::NAME, parcel.entry()),
+        (one.collection, one.number),
+        worker,
+        size_of_val(&parcel),
+    );
+    match worker {
         Some(worker) if one.priority == 0 && !local.has_detours() => {
             parcel::post(local, worker, one, parcel);
             local.system().receive_after_send();

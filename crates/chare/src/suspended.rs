@@ -28,6 +28,7 @@ use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle;
 use crate::measure;
+use crate::recorded;
 
 /// A waker that sends a message to an element.
 struct ElementWaker<T: Chare>(One<T>);
@@ -81,6 +82,7 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
     let id = (part.collection().id(), number);
     let outer = local.replace_running(Some(id));
     let start = measure::start(part, local, number);
+    recorded::entry((T::NAME, suspended.entry()), id);
     let polled = suspended.poll();
     local.replace_running(outer);
     if let Some(start) = start {

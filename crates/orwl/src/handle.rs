@@ -16,6 +16,7 @@ use raddle_runtime::{Instant, Waiter};
 use raddle_sync::fifo::Standing;
 use raddle_sync::ordered::{self, Read, Right, Then, Write};
 use raddle_sync::prim::{LIGHT, Relaxed, spin_loop};
+use raddle_trace::record;
 
 use crate::error::Broken;
 use crate::handle_requests::HandleRequests;
@@ -227,6 +228,9 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
                 return;
             }
         }
+        if record::is_on() {
+            record::wait_for_location(self.link.location.recorded_name());
+        }
         let start = Instant::now();
         Waiter::current().wait_asking(
             state.may_spin(),
@@ -237,6 +241,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
                 handle.register_waker(&waker);
             },
         );
+        record::end_wait();
         // Relaxed: written only here, and read for estimates.
         let waited_ns = operation.waited_ns.load(Relaxed) + start.elapsed().as_nanos() as u64;
         operation.waited_ns.store(waited_ns, Relaxed);

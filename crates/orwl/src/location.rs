@@ -3,12 +3,13 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use raddle_runtime::{Post, Waiter};
 use raddle_sync::fifo::{Access, Standing};
 use raddle_sync::ordered::{self, Ordered, Read, Right, Then, Write};
 use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
+use raddle_trace::record::Name;
 
 use crate::current::is_in_turn_of;
 use crate::error::Broken;
@@ -50,6 +51,8 @@ pub(crate) struct Identity {
     pub(crate) newest: AtomicUsize,
     /// The handles that still existed when the run was over.
     pub(crate) kept: Mutex<Vec<Kept>>,
+    /// The name in recordings.
+    pub(crate) recorded_name: OnceLock<Name>,
 }
 
 /// The properties of a run that requests from outside depend on.
@@ -72,6 +75,11 @@ impl Identity {
     /// Returns true if this thread holds the location from outside.
     pub(crate) fn is_held_here(&self) -> bool {
         self.holders.is_held_here(self.index)
+    }
+
+    /// Returns the name in recordings.
+    pub(crate) fn recorded_name(&self) -> Name {
+        *self.recorded_name.get_or_init(|| Name::of_text(&self.name))
     }
 
     pub(crate) fn kept(&self) -> impl DerefMut<Target = Vec<Kept>> + '_ {

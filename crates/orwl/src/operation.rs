@@ -19,6 +19,7 @@ use raddle_runtime::{AssignedWorker, Instant};
 use raddle_sync::fifo::Access;
 use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Mutex, Relaxed, Release, light_fence};
 use raddle_topology::CpuId;
+use raddle_trace::record::{self, Name as RecordedName};
 
 use crate::current;
 use crate::handle_requests::PutIn;
@@ -60,6 +61,8 @@ pub(crate) struct Operation {
     is_brief: AtomicBool,
     /// The waker of the operation while it waits, for waking it when the program is halted.
     waker: Mutex<Option<Waker>>,
+    /// The name in recordings.
+    recorded_name: OnceLock<RecordedName>,
 }
 
 /// The names of an operation and of its task.
@@ -115,6 +118,19 @@ pub(crate) struct Link {
 }
 
 impl Link {
+    /// Records that a section begins.
+    #[inline(never)]
+    pub(crate) fn record_begin(&self) {
+        let name = self.location.recorded_name();
+        record::section(name, self.access == Access::Write);
+    }
+
+    /// Records that a section has ended.
+    #[inline(never)]
+    pub(crate) fn record_end(&self) {
+        record::end_section(self.location.recorded_name(), self.is_once);
+    }
+
     /// Returns an estimate of the number of bytes that a turn uses; 0 if the handle is not used any
     /// more.
     pub(crate) fn bytes(&self) -> f64 {
@@ -151,6 +167,7 @@ impl Operation {
             turn: AtomicU64::new(0),
             is_brief: AtomicBool::new(false),
             waker: Mutex::new(None),
+            recorded_name: OnceLock::new(),
         })
     }
 
@@ -176,7 +193,12 @@ impl Operation {
 
     /// Returns true if there is another turn.
     pub(crate) fn begin_turn(&self) -> bool {
-        self.turn() < self.program_state.limit() && !self.program_state.is_halted()
+        let begins = self.turn() < self.program_state.limit() && !self.program_state.is_halted();
+        if begins && record::is_on() {
+            let name = || RecordedName::of_text(&self.name.to_string());
+            record::run_call(*self.recorded_name.get_or_init(name));
+        }
+        begins
     }
 
     /// Ends a turn.

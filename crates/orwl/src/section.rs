@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use raddle_sync::ordered::{Guard, Right, Write};
 use raddle_sync::prim::Relaxed;
+use raddle_trace::record;
 
 use crate::operation::Link;
 
@@ -32,12 +33,18 @@ impl Drop for Use<'_> {
             self.0.turns.load(Relaxed) + 1
         };
         self.0.turns.store(turns, Relaxed);
+        if record::is_on() {
+            self.0.record_end();
+        }
     }
 }
 
 impl<'a, D: ?Sized, R: Right> Section<'a, D, R> {
     #[inline]
     pub(crate) fn new(granted: Guard<'a, D, R>, link: &'a Link) -> Self {
+        if record::is_on() {
+            link.record_begin();
+        }
         Self {
             granted,
             _use: Use(link),

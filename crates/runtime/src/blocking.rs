@@ -19,6 +19,8 @@ use std::time::Duration;
 
 use raddle_sync::prim::{Mutex, has_ended, thread, thread_local};
 use raddle_sync::wait::WaitCell;
+use raddle_trace::record;
+use raddle_trace::record::kind::Idling;
 
 use crate::origin::Origin;
 use crate::panics::discard;
@@ -280,6 +282,7 @@ fn serve(threads: &Threads, origin: Origin) {
             drop(state);
             // The call itself catches all panics except those of destructors.
             discard(catch_unwind(AssertUnwindSafe(call)));
+            record::idle(Idling::Sleeps);
             continue;
         }
         if state.ending {

@@ -5,6 +5,7 @@
 //! |-------|----------------------------------|-------------------------|-------------------|
 //! | T1    | `ResultSlot::finish` sets `done` | `is_done` loads it    | the result        |
 
+use std::any::type_name_of_val;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
         slot.finish(result, &waiter);
     };
     let cell = shared.memory().take_outside();
+    cell.record_put(type_name_of_val(&closure));
     // SAFETY: we wait below until the closure has stored `done`, and do not unwind before.
     unsafe { cell.make_closure(None, shared.memory().closures(), closure) };
     shared.put_call(Task::new(cell));

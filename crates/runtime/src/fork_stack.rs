@@ -144,19 +144,25 @@ impl<W> ForkStack<W> {
     /// Opens the gates and gives the oldest private fork to `publish`. Without a private fork it
     /// returns `None` and leaves the gates unchanged. For the owner.
     ///
-    /// `publish` gets the job and the frame that it was made in. It returns the cell that
-    /// represents the fork from now on. The result has a bit for every sleeping asker.
+    /// `publish` gets the job, the frame that it was made in, and its depth in this stack. It returns
+    /// the cell that represents the fork from now on. The result has a bit for every sleeping asker.
     pub(crate) fn answer(
         &self,
-        publish: impl FnOnce(JobRef, Option<&'static TaskCell>) -> &'static TaskCell,
+        publish: impl FnOnce(JobRef, Option<&'static TaskCell>, usize) -> &'static TaskCell,
     ) -> Option<u64> {
         // SAFETY: called by the owner, which publishes below.
         let answer = unsafe { self.stack.answer() }?;
         let job = JobRef::from_slot(answer.fork);
-        let cell = publish(job, self.frames.of_own_slot(answer.slot.addr()));
+        let frame = self.frames.of_own_slot(answer.slot.addr());
+        let cell = publish(job, frame, self.depth_of(answer.slot));
         // SAFETY: the fork of this answer, which is not popped before this function ends.
         unsafe { self.stack.publish(answer.slot, as_slot(cell)) };
         Some(answer.askers)
+    }
+
+    /// Returns the number of forks below a slot: its depth.
+    pub(crate) fn depth_of(&self, slot: *mut Slot) -> usize {
+        self.stack.depth_of(slot)
     }
 
     /// Opens the gates although no fork becomes public, because the owner answers with other work.
@@ -173,11 +179,12 @@ impl<W> ForkStack<W> {
     /// for.
     pub(crate) fn raid(
         &self,
-        publish: impl FnOnce(JobRef, Option<&'static TaskCell>) -> &'static TaskCell,
+        publish: impl FnOnce(JobRef, Option<&'static TaskCell>, usize) -> &'static TaskCell,
     ) -> bool {
         self.stack.raid(|fork, slot| {
             let job = JobRef::from_slot(fork);
-            as_slot(publish(job, self.frames.of_slot(slot.addr())))
+            let frame = self.frames.of_slot(slot.addr());
+            as_slot(publish(job, frame, self.depth_of(slot)))
         })
     }
 }

@@ -25,7 +25,7 @@
 //! 2. While the call runs on a worker, the packet's frame is its innermost frame. A worker that
 //!    waits for the handle finds the tasks that the call has put by this frame.
 
-use std::any::Any;
+use std::any::{Any, type_name};
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
@@ -37,6 +37,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Relaxed, Release};
+use raddle_trace::record;
 
 use crate::panics::{OnPanic, discard, discard_call};
 use crate::task::{RootCall, Task, TaskCell};
@@ -74,6 +75,8 @@ pub(crate) struct Packet<T> {
     frame: &'static TaskCell,
     shared: Arc<Shared>,
     on_panic: Option<OnPanic>,
+    /// The type of the call, for recordings.
+    name: &'static str,
 }
 
 /// The way in which a task or a future has ended.
@@ -105,11 +108,21 @@ impl<T> Packet<T> {
         let Some(call) = call else { return false };
         // Relaxed: a hint for the removal of empty tasks.
         self.begun.store(true, Relaxed);
+        self.record();
         self.finish(match catch_unwind(AssertUnwindSafe(call)) {
             Ok(result) => Outcome::Returned(result),
             Err(panic) => Outcome::Panicked(panic),
         });
         true
+    }
+
+    /// Records that the call begins.
+    fn record(&self) {
+        match self.blocking {
+            true if record::is_on() => record::run_call(record::Name::of(self.name)),
+            true => {}
+            false => record::run_task(self.frame.trace_id()),
+        }
     }
 
     /// Runs the task as [`Packet::run_here`] does, on `worker`, which is the current thread.
@@ -208,6 +221,7 @@ impl<T: Send + 'static> Handle<T> {
         on_panic: Option<OnPanic>,
         blocking: bool,
         call: Option<Call<T>>,
+        name: &'static str,
     ) -> Self {
         let frame = shared.memory().take_outside();
         frame.make_frame(None);
@@ -222,17 +236,20 @@ impl<T: Send + 'static> Handle<T> {
                 frame,
                 shared: Arc::clone(shared),
                 on_panic,
+                name,
             }),
         }
     }
 
     /// Puts a task into the pool and returns its handle.
-    pub(crate) fn spawn(
+    pub(crate) fn spawn<F: FnOnce() -> T + Send + 'static>(
         shared: &Arc<Shared>,
         on_panic: Option<OnPanic>,
-        call: impl FnOnce() -> T + Send + 'static,
+        call: F,
     ) -> Self {
-        let handle = Self::new(shared, on_panic, false, Some(Box::new(call)));
+        let name = type_name::<F>();
+        let handle = Self::new(shared, on_panic, false, Some(Box::new(call)), name);
+        handle.packet.frame.record_put(name);
         let cell = shared.memory().take_outside();
         cell.make_root(Arc::clone(&handle.packet) as Arc<dyn RootCall>);
         shared.begin_root();
@@ -242,12 +259,12 @@ impl<T: Send + 'static> Handle<T> {
 
     /// Returns a handle and the call that a blocking thread has to run for it. The runtime does not
     /// end before that call.
-    pub(crate) fn blocking(
+    pub(crate) fn blocking<F: FnOnce() -> T + Send + 'static>(
         shared: &Arc<Shared>,
         on_panic: Option<OnPanic>,
-        call: impl FnOnce() -> T + Send + 'static,
-    ) -> (Self, impl FnOnce() + Send + 'static) {
-        let handle = Self::new(shared, on_panic, true, Some(Box::new(call)));
+        call: F,
+    ) -> (Self, impl FnOnce() + Send + use<T, F>) {
+        let handle = Self::new(shared, on_panic, true, Some(Box::new(call)), type_name::<F>());
         let packet = Arc::clone(&handle.packet);
         let ending = EndCall::new(shared);
         let runner = move || {
@@ -264,7 +281,7 @@ impl<T: Send + 'static> Handle<T> {
         shared: &Arc<Shared>,
         on_panic: Option<OnPanic>,
     ) -> (Self, Arc<Packet<T>>) {
-        let handle = Self::new(shared, on_panic, true, None);
+        let handle = Self::new(shared, on_panic, true, None, "future");
         let packet = Arc::clone(&handle.packet);
         (handle, packet)
     }

@@ -261,12 +261,13 @@ impl OpenTasks {
     ///
     /// # Safety
     /// As for [`put`](Self::put).
-    unsafe fn make<'a>(
+    unsafe fn make<'a, F: FnOnce() + Send + 'a>(
         &self,
         cell: &'static TaskCell,
         frame: Option<&'static TaskCell>,
-        call: impl FnOnce() + Send + 'a,
+        call: F,
     ) -> Task {
+        cell.record_put(std::any::type_name::<F>());
         // SAFETY: the caller's promise.
         unsafe { cell.make_closure(frame, self.shared.memory().closures(), call) };
         cell.set_open();

@@ -143,7 +143,9 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             }
             self.finish_one();
         };
+        let name = std::any::type_name::<F>();
         let put = |cell: &'static TaskCell| {
+            cell.record_put(name);
             let closures = self.shared.memory().closures();
             // SAFETY: `scope_in` does not return before `pending` is zero, and `'scope` lasts until
             // it returns.

@@ -40,6 +40,7 @@ mod mail;
 mod moves;
 mod per_worker;
 mod raid;
+mod recorded;
 mod run;
 mod search;
 mod shared;
@@ -58,7 +59,7 @@ use std::sync::Arc;
 
 use raddle_sync::CachePadded;
 use raddle_sync::wait::SpinBudget;
-use raddle_trace::Counters;
+use raddle_trace::{Counters, record};
 
 use crate::fork_stack::ForkStack;
 use crate::mailbox::{Receiver, Sender};
@@ -137,6 +138,8 @@ pub(crate) struct Worker {
     nested: Cell<u32>,
     /// The number of polls that this worker has kept since one went into the queue from outside.
     polls_kept: Cell<u32>,
+    /// True if the task that runs next is a message that was recorded.
+    is_recorded: Cell<bool>,
 }
 
 impl Worker {
@@ -183,6 +186,7 @@ impl Worker {
             unrequested: UnrequestedForks::default(),
             nested: Cell::new(0),
             polls_kept: Cell::new(0),
+            is_recorded: Cell::new(false),
         }
     }
 
@@ -273,9 +277,11 @@ impl Worker {
         if self.shared.is_other_process() {
             return false;
         }
-        let publish = |job, frame| {
+        self.follow_recording();
+        let publish = |job, frame, depth| {
             let cell = self.take_cell();
             cell.make_fork(frame, self.index, job);
+            record::publish(cell.trace_id(), self.index, depth);
             self.seat.share(Task::new(cell));
             cell
         };

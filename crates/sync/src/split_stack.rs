@@ -210,6 +210,13 @@ impl SplitStack {
         self.own.top.load(Relaxed)
     }
 
+    /// Returns the number of slots below `slot`. Changes for no slot once there are slots.
+    pub fn depth_of(&self, slot: *mut Slot) -> usize {
+        // Relaxed: set once, before there are forks.
+        let first = self.own.first.load(Relaxed);
+        slot.addr().saturating_sub(first.addr()) / size_of::<Slot>()
+    }
+
     /// Returns true if a push to `slot`, the top, need not answer. False on a stack without slots.
     /// Only for the owner.
     #[inline]

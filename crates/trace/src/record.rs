@@ -196,6 +196,9 @@ recorded! {
     /// Records that this worker begins to wait inside a task. `subject` is a name or a number,
     /// depending on the reason.
     wait(reason: Waiting, subject: u32) => Kind::Wait, reason as u32, u64::from(subject);
+    /// Records that this thread begins to wait for a location.
+    wait_for_location(location: Name)
+        => Kind::Wait, Waiting::Location as u32, u64::from(location.0);
     /// Records that this worker's innermost wait is over.
     end_wait() => Kind::EndWait, 0;
     /// Records that a task was put where workers find it.
@@ -262,6 +265,32 @@ impl Drop for Scope {
     fn drop(&mut self) {
         if let Some(name) = self.0 {
             end_scope(name);
+        }
+    }
+}
+
+/// A parallel loop: from its creation to its drop.
+#[derive(Debug)]
+#[must_use = "a loop ends when it is dropped"]
+pub struct Loop(bool);
+
+impl Loop {
+    /// Begins a loop over `items` items, whose body has the type `name`.
+    #[inline(always)]
+    pub fn begin(name: &'static str, items: usize) -> Self {
+        let is_recorded = is_on();
+        if is_recorded {
+            begin_loop(Name::of(name), items);
+        }
+        Self(is_recorded)
+    }
+}
+
+impl Drop for Loop {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.0 {
+            end_loop();
         }
     }
 }

@@ -9,6 +9,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+#[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
 use crate::events::Events;
 
 /// The memory for events that a recording may use in all, if nothing else is said.

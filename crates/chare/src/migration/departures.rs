@@ -28,6 +28,7 @@ use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
 use crate::migration::arrivals;
+use crate::recorded;
 use crate::remote::{self, Away, MigratingElement, MigrationMessage, out};
 use crate::state::{Feature, LocalState};
 
@@ -63,6 +64,7 @@ impl fmt::Debug for Departures {
 
 /// Calls `arrive` on worker `to`, once [`send_departures`] has been called.
 pub(crate) fn depart(local: &Local, to: usize, arrive: impl FnOnce(&Local) + Send + 'static) {
+    recorded::note("migrate to worker", to as u64);
     let mut departures = local.state::<Departures>().borrow_mut();
     let departure = Departure::Here(to, Box::new(arrive));
     departures.ready.push(departure);

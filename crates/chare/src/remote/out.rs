@@ -10,6 +10,7 @@ use crate::engine::object::chare::Chare;
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::System;
 use crate::failure::Failure;
+use crate::recorded;
 use crate::remote;
 
 use crate::codec::Packed;
@@ -80,7 +81,10 @@ pub(crate) fn send_one_away<T: Chare>(
     (node, epoch): (u16, u32),
     parcel: BoxedParcel<T>,
 ) {
+    let entry = parcel.entry();
     if let Some(packed) = parcel.cross(system, node) {
+        let to = (one.collection, one.number);
+        recorded::sent_away((T::NAME, entry), to, node, packed.args.len());
         send_packed(system, collection, one, (node, epoch), packed);
     }
 }

@@ -1,6 +1,6 @@
 //! The methods of a program that create locations: single ones, FIFOs with old values, and splits.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use raddle_sync::ordered::{self, Ordered};
 use raddle_sync::prim::{AtomicUsize, Mutex};
@@ -161,6 +161,7 @@ impl Program {
             holders: holders.unwrap_or_default(),
             newest: AtomicUsize::new(ring.len() - 1),
             kept: Mutex::default(),
+            recorded_name: OnceLock::new(),
         });
         self.rings.push(Arc::clone(&of));
         self.locations.push(Declared {

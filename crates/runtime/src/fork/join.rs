@@ -2,8 +2,10 @@
 
 use std::mem::ManuallyDrop;
 use std::panic::resume_unwind;
+use std::thread;
 
 use raddle_sync::split_stack::Slot;
+use raddle_trace::record;
 
 use super::job::{Ran, StackJob};
 use crate::fork_stack::published_cell;
@@ -83,6 +85,7 @@ where
         match push_slow(forks, pushed) {
             Pushed::Yes => {}
             Pushed::NoWorker if !OPEN => return elsewhere(a, job.into_inner()),
+            Pushed::Watched => return join_recorded::<OPEN, _, _, _, _>(a, job.into_inner()),
             Pushed::Full | Pushed::NoWorker => is_forked = false,
         }
     }
@@ -104,14 +107,7 @@ where
         return call_second(result_a, || b(Ran::Here));
     }
     // SAFETY: `pop_slow` saw that a thief has run it.
-    match unsafe { job.result() } {
-        Ok(result_b) => (result_a, result_b),
-        Err(panic) => {
-            // Dropped before unwinding: a second panic, of its destructor, would end the process.
-            discard(result_a);
-            resume_unwind(panic)
-        }
-    }
+    take_result(result_a, unsafe { job.result() })
 }
 
 /// Calls `b` and returns both results. If `b` panics, a panic of the first result's destructor is
@@ -144,6 +140,8 @@ enum Pushed {
     Full,
     /// The thread is no worker.
     NoWorker,
+    /// The forks of this worker are recorded. Nothing was pushed.
+    Watched,
 }
 
 /// Pushes when the gate is closed or the stack is full.
@@ -152,6 +150,10 @@ fn push_slow(forks: &Forks, job: *mut ()) -> Pushed {
     let Some(worker) = worker_of(forks) else {
         return Pushed::NoWorker;
     };
+    if forks.gates().are_watched() {
+        worker.follow_recording();
+        return Pushed::Watched;
+    }
     let slot = forks.slots().top();
     if !forks.slots().has_capacity(slot) {
         return Pushed::Full;
@@ -165,7 +167,7 @@ fn push_slow(forks: &Forks, job: *mut ()) -> Pushed {
 /// Pops when the gate is closed or the fork is published. Returns true if a thief has run the fork,
 /// and false if the caller has to run it.
 #[cold]
-fn pop_slow(forks: &Forks, slot: *mut Slot) -> bool {
+pub(super) fn pop_slow(forks: &Forks, slot: *mut Slot) -> bool {
     let worker = worker_of(forks).expect("only workers have forks to pop");
     let idle = worker.shared().idle();
     // SAFETY: this worker is the owner, and its pop of this slot has failed.
@@ -195,7 +197,83 @@ where
     RB: Send,
 {
     // Not `join` itself, which would be instantiated for closures of ever more types.
-    default_runtime().install(|| join_by::<false, _, _, _, _>(a, b, true, call_both))
+    default_runtime().install(|| join_recorded::<false, _, _, _, _>(a, b))
+}
+
+/// Runs both closures on the current worker as [`join_by`] does, and records the fork if a recording
+/// is under way.
+#[cold]
+fn join_recorded<const OPEN: bool, A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(Ran) -> RB,
+{
+    let forks = current_forks();
+    let job = StackJob::new(b);
+    let pushed = if OPEN { job.open_slot() } else { job.slot() };
+    let slot = forks.slots().top();
+    let depth = forks.depth_of(slot);
+    let is_forked = forks.slots().has_capacity(slot);
+    record::fork(depth);
+    let _end = EndRecorded(depth);
+    if is_forked {
+        // SAFETY: we are the owner, and there is capacity.
+        unsafe { forks.slots().push(slot, pushed) };
+        answer_if_asked(forks);
+    }
+    let unwinding = PopOnUnwind {
+        forks,
+        slot,
+        job: &job,
+        is_forked,
+    };
+    let result_a = a();
+    std::mem::forget(unwinding);
+    // SAFETY: we are the owner; all forks that `a` has pushed have been popped.
+    let is_own = !is_forked || unsafe { forks.slots().pop_watched(slot) };
+    if is_own || !pop_slow(forks, slot) {
+        if is_forked {
+            forks.slots().count_inline();
+        }
+        record::second_half(depth);
+        // SAFETY: not pushed, or popped while private or taken back: ours to run (invariant 2).
+        let b = unsafe { job.take() };
+        return call_second(result_a, || b(Ran::Here));
+    }
+    // SAFETY: `pop_slow` saw that a thief has run it.
+    take_result(result_a, unsafe { job.result() })
+}
+
+/// Records the end of a join when it is dropped.
+struct EndRecorded(usize);
+
+impl Drop for EndRecorded {
+    fn drop(&mut self) {
+        record::end_join(self.0);
+    }
+}
+
+/// Publishes the oldest fork if the gates are closed.
+#[inline]
+fn answer_if_asked(forks: &Forks) {
+    if forks.gates().are_closed()
+        && let Some(worker) = worker_of(forks)
+    {
+        worker.answer();
+    }
+}
+
+/// Returns both results, or resumes the panic of the thief.
+#[inline]
+fn take_result<RA, RB>(result_a: RA, result_b: thread::Result<RB>) -> (RA, RB) {
+    match result_b {
+        Ok(result_b) => (result_a, result_b),
+        Err(panic) => {
+            // Dropped before unwinding: a second panic, of its destructor, would end the process.
+            discard(result_a);
+            resume_unwind(panic)
+        }
+    }
 }
 
 /// Calls both closures in turn.

@@ -5,7 +5,10 @@
 //! the parts of the tree differ from run to run, but the tree does not. So floating-point sums have
 //! the same bits on any number of workers.
 
+use std::any::type_name_of_val;
 use std::ops::Range;
+
+use raddle_trace::record::Loop;
 
 use super::on_worker;
 use super::stop::Stop;
@@ -63,7 +66,11 @@ pub fn map_reduce<T: Send>(
         map,
         combine,
     };
-    on_worker(|| tree.node(0..block_count)).expect("without a panic, every node has a value")
+    let value = on_worker(|| {
+        let _recorded = Loop::begin(type_name_of_val(&tree.map), tree.range.len());
+        tree.node(0..block_count)
+    });
+    value.expect("without a panic, every node has a value")
 }
 
 /// The tree of one reduction.

@@ -3,6 +3,10 @@
 //! Before a chunk the loop is split in two if that pays off ([`pace`](super::pace)). During each
 //! step, what is left of the loop is offered to workers without work.
 
+use std::any::type_name;
+
+use raddle_trace::record::Loop;
+
 use super::on_worker;
 use super::pace::Pace;
 use super::piece::Piece;
@@ -48,17 +52,21 @@ struct Common<F> {
 /// Calls `run` with non-empty parts of `piece`, on all workers that have time. `run` adds its
 /// results to its first argument.
 #[inline]
-pub(super) fn run_piece<P: Piece, G: Gather>(
+pub(super) fn run_piece<P: Piece, G: Gather, F: Fn(&mut G, P) + Sync>(
     gathered: &mut G,
     piece: P,
-    run: impl Fn(&mut G, P) + Sync,
+    run: F,
 ) {
-    if piece.item_count() > 0 {
+    let items = piece.item_count();
+    if items > 0 {
         let common = Common {
             stop: Stop::new(),
             run,
         };
-        on_worker(|| common.drive(gathered, piece, Pace::start()));
+        on_worker(|| {
+            let _recorded = Loop::begin(type_name::<F>(), items);
+            common.drive(gathered, piece, Pace::start());
+        });
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use raddle_sync::offer::Offer;
 use raddle_sync::prim::{AtomicPtr, AtomicU32, Relaxed, UnsafeCell};
 use raddle_sync::push_list::Linked;
+use raddle_trace::record::{self, Name, TaskId};
 
 use super::closure::{End, EndClosure, end, fits};
 use super::{JobRef, Message, RootCall};
@@ -105,6 +106,21 @@ impl TaskCell {
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.kind.load(Relaxed) & OPEN != 0
+    }
+
+    /// Returns the identity of this task in recordings.
+    #[inline]
+    pub(crate) fn trace_id(&self) -> TaskId {
+        TaskId::at(std::ptr::from_ref(self).addr())
+    }
+
+    /// Records that the task in this cell, which calls a closure of the type `name`, is put where
+    /// workers find it.
+    #[inline]
+    pub(crate) fn record_put(&self, name: &'static str) {
+        if record::is_on() {
+            record::put(self.trace_id(), Name::of(name));
+        }
     }
 
     /// Makes the task in this cell open. For the thread that has just made it.

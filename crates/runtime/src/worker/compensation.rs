@@ -36,6 +36,8 @@ use std::io;
 use std::sync::Arc;
 
 use raddle_sync::prim::thread;
+use raddle_trace::record;
+use raddle_trace::record::kind::Idling;
 
 use super::lent_places::Taker;
 use super::standstill::LOOK_TIME;
@@ -164,6 +166,7 @@ impl Worker {
     #[cold]
     pub(super) fn rest(&self) -> bool {
         self.make_all_public();
+        record::idle(Idling::Rests);
         self.counters().absent.begin(self.shared().age_ns());
         let is_needed = self.rest_until_needed();
         self.end_absence();

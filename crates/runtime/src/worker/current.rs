@@ -113,6 +113,7 @@ extern "C" fn become_outside() {
 pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
     let forks = worker.forks();
     start_forks(worker);
+    worker.label_recording();
     // `_restore` lives until this function ends, as do both borrows.
     let _restore = RestoreForks::after_setting(forks);
     run()
@@ -131,6 +132,7 @@ fn start_forks(worker: &Worker) {
 pub(crate) fn become_worker(worker: Box<Worker>) {
     let worker: &'static Worker = Box::leak(worker);
     start_forks(worker);
+    worker.label_recording();
     CURRENT.with(|current| current.set(worker.forks()));
 }
 

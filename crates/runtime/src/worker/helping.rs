@@ -3,9 +3,12 @@
 
 use std::cell::Cell;
 
+use raddle_trace::record;
+use raddle_trace::record::kind::Waiting;
+
 use super::standstill::StandsStill;
 use crate::pool::Mark;
-use crate::task::TaskCell;
+use crate::task::{Kind, TaskCell};
 
 /// The number of wake-ups that a sleep costs a worker for which another worker waits in turn: its
 /// own, and that of the other worker. It applies to a worker that waits for a stolen fork, and to
@@ -27,6 +30,38 @@ pub(crate) struct Helping<'a> {
     pub(crate) lends: Lends,
     /// Set when the runtime stands still; the wait ends then. `None` if the wait cannot end early.
     pub(crate) gives_up: Option<&'a Cell<Option<StandsStill>>>,
+}
+
+impl Helping<'_> {
+    /// Records the wait, until the result is dropped. `thief` returns the worker that has the fork
+    /// for which the worker waits.
+    pub(super) fn record(&self, thief: &dyn Fn() -> Option<usize>) -> RecordedWait {
+        let is_recorded = record::is_on();
+        if is_recorded {
+            let reason = match (self.lends, self.frame.kind()) {
+                (Lends::AtOnce, _) => Waiting::Handle,
+                (_, Kind::Fork) => Waiting::Join,
+                _ => Waiting::Scope,
+            };
+            let subject = thief().map_or(0, |thief| thief as u32 + 1);
+            record::wait(reason, subject);
+        }
+        RecordedWait { is_recorded }
+    }
+}
+
+/// A recorded wait, which ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct RecordedWait {
+    is_recorded: bool,
+}
+
+impl Drop for RecordedWait {
+    fn drop(&mut self) {
+        if self.is_recorded {
+            record::end_wait();
+        }
+    }
 }
 
 /// The time at which a waiting worker lends its place, so that other work continues.

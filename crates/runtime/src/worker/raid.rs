@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use raddle_sync::prim::can_interrupt;
 use raddle_sync::split_stack::Progress;
+use raddle_trace::record;
 
 use super::{Shared, Worker};
 use crate::clock::Instant;
@@ -92,8 +93,9 @@ impl Worker {
     /// false if there is none.
     pub(super) fn raid(&self, victim: usize) -> bool {
         let cell = self.take_cell();
-        let has_raided = self.shared.forks_of(victim).raid(|job, frame| {
+        let has_raided = self.shared.forks_of(victim).raid(|job, frame, depth| {
             cell.make_fork(frame, victim, job);
+            record::publish(cell.trace_id(), victim, depth);
             cell
         });
         if !has_raided {

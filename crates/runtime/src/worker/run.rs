@@ -2,6 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use raddle_trace::record;
+
 use super::Worker;
 use crate::panics::discard;
 use crate::task::{Kind, Task, TaskCell};
@@ -10,6 +12,7 @@ impl Worker {
     /// Runs `task`, which this worker got from the pool, or frees it if its owner took it back.
     pub(crate) fn run(&self, task: Task) {
         let cell = task.cell();
+        self.record_task(cell);
         // By far the most frequent kind.
         if cell.kind() != Kind::Closure {
             return self.run_other(task);
@@ -54,6 +57,7 @@ impl Worker {
         cell.set_thief(self.index());
         // The owner is being stolen from: it is to publish another fork.
         shared.forks_of(owner).gates().close();
+        record::run_fork(cell.trace_id());
         // SAFETY: we won the offer.
         let job = unsafe { cell.job() };
         // SAFETY: we won the job, and its join waits for us.

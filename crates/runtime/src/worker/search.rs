@@ -6,6 +6,8 @@ use std::time::Duration;
 use raddle_sync::idle::Slept;
 use raddle_sync::prim::{LIGHT, spin_loop, yield_now};
 use raddle_sync::wait::{Monitor, SpinBudget};
+use raddle_trace::record;
+use raddle_trace::record::kind::Idling;
 
 use super::Worker;
 use super::helping::WAKES_PER_SLEEP;
@@ -122,6 +124,7 @@ impl Worker {
     /// Searches until there is a task or the runtime ends. A compensating thread that is not needed
     /// any more returns [`Searched::Nothing`].
     fn search(&self, budget: &mut SpinBudget, lingers: &mut Lingers) -> Searched {
+        record::idle(Idling::Searches);
         if let Some(task) = self.linger(lingers) {
             budget.observe(Duration::ZERO);
             return Searched::Found(task);
@@ -156,6 +159,7 @@ impl Worker {
             };
             let before_sleep = || {
                 self.counters().parks.add(1);
+                record::idle(Idling::Sleeps);
                 self.ask_everyone();
                 if let Some(network) = self.shared.network() {
                     network.before_sleep();
@@ -172,6 +176,9 @@ impl Worker {
             });
             self.shared.placing().wake_up(self.index);
             has_slept = slept != Slept::Not;
+            if has_slept {
+                record::idle(Idling::Searches);
+            }
             time = match slept {
                 Slept::TimedOut => Duration::ZERO,
                 Slept::Woken | Slept::Not => {

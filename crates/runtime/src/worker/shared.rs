@@ -40,6 +40,8 @@ use crate::traffic::Traffic;
 
 /// The state that all workers of one runtime share.
 pub(crate) struct Shared {
+    /// The number of this runtime in the process, for recordings.
+    number: u32,
     origin: Origin,
     pool: Box<dyn Pool>,
     fronts: Fronts,
@@ -95,6 +97,7 @@ impl Shared {
         let origin = Origin::here();
         reset_workers_in_children();
         Self {
+            number: next_number(),
             origin,
             mailboxes: WorkerMailboxes::new(mailbox, setup.worker_count(), limit),
             pool: pool.build(setup),
@@ -345,6 +348,11 @@ impl Shared {
         self.outside.count_begun()
     }
 
+    /// Returns the number of this runtime in the process.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
     /// Returns the number of workers that exist from the start.
     pub(crate) fn worker_count(&self) -> usize {
         self.worker_count
@@ -470,6 +478,22 @@ impl Drop for ThreadCount {
     fn drop(&mut self) {
         self.0.end_thread();
     }
+}
+
+/// Returns a number for each runtime, from 0.
+#[cfg(not(any(loom, shuttle)))]
+fn next_number() -> u32 {
+    use raddle_sync::prim::{AtomicU32, Relaxed};
+
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Relaxed: only a number.
+    NEXT.fetch_add(1, Relaxed)
+}
+
+/// Returns 0: models record nothing.
+#[cfg(any(loom, shuttle))]
+fn next_number() -> u32 {
+    0
 }
 
 /// Creates the counters of a thread that has not begun.

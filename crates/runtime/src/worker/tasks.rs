@@ -3,6 +3,7 @@
 //! The fences that order the front and the sleepers are described in [`front`](super::front).
 
 use raddle_sync::prim::light_fence;
+use raddle_trace::record;
 
 use super::Worker;
 use crate::pool::{Look, Put, Wanted};
@@ -74,6 +75,7 @@ impl Worker {
             self.announce_work();
         }
         self.counters().steals_done.add(1);
+        record::steal(victim);
         self.shared.traffic().takes(self.index, victim);
         task
     }
@@ -130,6 +132,7 @@ impl Worker {
         };
         if let Some(victim) = found.stolen_from {
             self.counters().steals_done.add(1);
+            record::steal(victim);
             self.shared.traffic().takes(self.index, victim);
             if self.front.is_some() {
                 // The victim is to make further tasks public.

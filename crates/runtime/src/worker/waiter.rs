@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use raddle_sync::prim::{LIGHT, spin_loop, thread_local, yield_now};
 use raddle_sync::wait::{SpinBudget, WaitCell};
+use raddle_trace::record;
+use raddle_trace::record::kind::Waiting;
 
 use super::crowd::Call;
 use super::{Helping, Lends, Shared, StandsStill, current_worker};
@@ -36,12 +38,14 @@ impl Outside {
             return;
         }
         let _lent = blocking::lend();
+        record::wait(Waiting::Handle, 0);
         let mut budget = own_budget();
         while !done() {
             let start = Instant::now();
             self.0.wait(budget.spin());
             budget.observe(start.elapsed());
         }
+        record::end_wait();
         keep_budget(budget);
     }
 }

@@ -8,6 +8,8 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use raddle_sync::prim::{LIGHT, heavy_fence, spin_loop, yield_now};
+use raddle_trace::record;
+use raddle_trace::record::kind::Idling;
 
 use super::Worker;
 use super::compensation::Lent;
@@ -58,6 +60,7 @@ impl Worker {
         thief: &dyn Fn() -> Option<usize>,
         done: &dyn Fn() -> bool,
     ) {
+        let _recorded = helping.record(thief);
         // The clock is read only if there is no task: tasks may be as short as a reading.
         let mut gap = None::<Instant>;
         let mut spins = SPINS_FIRST;
@@ -89,6 +92,7 @@ impl Worker {
             victim = self.ask_thief_or_next(thief(), victim);
             self.answer_if_asked();
             let gap_start = *gap.get_or_insert_with(|| {
+                record::idle(Idling::Searches);
                 self.begin_gap();
                 Instant::now()
             });
@@ -279,6 +283,7 @@ impl Worker {
             if done() {
                 return true;
             }
+            record::idle(Idling::Sleeps);
             let monitored = self.monitored_time(&self.waits.borrow());
             if !cell.wait_for(monitored, timeout) && self.should_give_up(gives_up) {
                 return true;
@@ -329,7 +334,9 @@ impl Worker {
                 (timeout, looks_in) => timeout.or(looks_in),
             };
             let monitored = self.monitored_time(&self.waits.borrow());
+            record::idle(Idling::Sleeps);
             let _is_notified = cell.wait_for(monitored, timeout);
+            record::idle(Idling::Searches);
         }
         self.shared.remove_helper(self.index);
         task

@@ -1,0 +1,81 @@
+//! Recording of the events of chares ([`raddle_trace::record`]): messages that are sent, entries
+//! that begin, and rare events of the features.
+//!
+//! Uses only numbers and names, so that every layer of the crate may call it.
+
+use raddle_trace::record::{self, Name, ObjectId};
+
+use crate::address::number::Number;
+
+/// The number of the worker in the record of a message whose worker the sender does not know.
+const UNKNOWN_WORKER: usize = 0xff_ffff;
+
+/// Returns the identity of an element: the number of its collection, then the worker that allocated
+/// its number, then its index.
+fn object(collection: u32, number: Number) -> ObjectId {
+    let number = (number.home() as u64) << 32 | u64::from(number.index());
+    ObjectId::new(collection, number)
+}
+
+/// Records a message of `bytes` bytes to an entry of an element. The worker is `None` if the sender
+/// does not know it.
+#[inline(always)]
+pub(crate) fn sent(
+    entry: (&'static str, &'static str),
+    to: (u32, Number),
+    worker: Option<usize>,
+    bytes: usize,
+) {
+    if record::is_on() {
+        sent_slow(entry, to, worker, bytes);
+    }
+}
+
+#[inline(never)]
+fn sent_slow(
+    (chare, entry): (&'static str, &'static str),
+    (collection, number): (u32, Number),
+    worker: Option<usize>,
+    bytes: usize,
+) {
+    let name = Name::of_member(chare, entry);
+    let worker = worker.unwrap_or(UNKNOWN_WORKER);
+    record::send(name, object(collection, number), worker, bytes);
+}
+
+/// Records that a message of `bytes` bytes goes to another node.
+pub(crate) fn sent_away(
+    (chare, entry): (&'static str, &'static str),
+    (collection, number): (u32, Number),
+    node: u16,
+    bytes: usize,
+) {
+    if record::is_on() {
+        let name = Name::of_member(chare, entry);
+        record::send_to_node(name, object(collection, number), node.into(), bytes);
+    }
+}
+
+/// Records that an entry of an element begins on this worker.
+#[inline(always)]
+pub(crate) fn entry(entry: (&'static str, &'static str), of: (u32, Number)) {
+    if record::is_on() {
+        entry_slow(entry, of);
+    }
+}
+
+#[inline(never)]
+fn entry_slow(
+    (chare, entry): (&'static str, &'static str),
+    (collection, number): (u32, Number),
+) {
+    record::entry(Name::of_member(chare, entry), object(collection, number));
+}
+
+/// Records a rare event of a feature.
+#[inline]
+pub(crate) fn note(name: &'static str, value: u64) {
+    if record::is_on() {
+        record::note(Name::of(name), value);
+    }
+}

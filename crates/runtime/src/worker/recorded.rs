@@ -1,0 +1,57 @@
+//! Recording of the events of a worker ([`raddle_trace::record`]).
+//!
+//! While a recording is under way, the gates of a worker are watched, so that its forks and joins
+//! take the slow path ([`crate::fork`]). Only the worker itself changes that, when it begins a task
+//! or answers.
+
+use raddle_trace::record;
+
+use super::Worker;
+use crate::task::{Kind, TaskCell};
+
+impl Worker {
+    /// Gives the current thread, which is this worker, a label in recordings.
+    pub(super) fn label_recording(&self) {
+        record::this_is_worker(self.shared.number(), self.index);
+        self.follow_recording();
+    }
+
+    /// Begins or ends watching the gates of this worker, if a recording has begun or ended.
+    #[inline]
+    pub(crate) fn follow_recording(&self) {
+        if record::is_on() != self.forks().gates().are_watched() {
+            self.follow_recording_slow();
+        }
+    }
+
+    #[cold]
+    fn follow_recording_slow(&self) {
+        let idle = self.shared.idle();
+        self.forks().slots().watch(record::is_on(), || idle.anyone_sleeps());
+    }
+
+    /// Records that this worker is about to run the task in `cell`, unless it is a message, which is
+    /// recorded already.
+    #[inline]
+    pub(super) fn record_task(&self, cell: &TaskCell) {
+        if record::is_on() {
+            self.record_task_slow(cell);
+        }
+    }
+
+    #[inline(never)]
+    fn record_task_slow(&self, cell: &TaskCell) {
+        self.follow_recording();
+        // Forks and calls are recorded when it is certain that this worker runs them.
+        if !self.is_recorded.replace(false) && cell.kind() == Kind::Closure {
+            record::run_task(cell.trace_id());
+        }
+    }
+
+    /// Records that this worker is about to run a message.
+    #[inline(never)]
+    pub(super) fn record_message(&self) {
+        self.is_recorded.set(true);
+        record::run_message();
+    }
+}
