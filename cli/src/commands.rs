@@ -71,6 +71,7 @@ use crate::arguments::{
 };
 use crate::error::CliError;
 use crate::report::{self, Report};
+use crate::trace::Trace;
 
 /// The commands in the order of the help.
 #[derive(Debug, Subcommand)]
@@ -269,10 +270,15 @@ impl<'call> Entry<'call> {
     /// # Errors
     /// Those of the command, and of printing.
     pub(crate) fn run(self) -> Result<(), CliError> {
-        match (self.run)(&self.options)? {
-            Some(report) => report::finish(&report, self.name, &self.options),
-            None => Ok(()),
-        }
+        let trace = Trace::begin(&self.options)?;
+        let outcome = match (self.run)(&self.options) {
+            Ok(Some(report)) => report::finish(&report, self.name, &self.options),
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        // The file shows a command that has failed, too.
+        let written = trace.finish(&self.options);
+        outcome.and(written)
     }
 }
 

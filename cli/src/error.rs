@@ -19,6 +19,7 @@ use raddle_messages::nodes::NodesError;
 use raddle_messages::waits::WaitsError;
 use raddle_model::ModelError;
 use raddle_topology::{MatrixError, PlaceError, TopologyError};
+use raddle_trace::trace_file::TraceFileError;
 
 /// A failure of a command.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,9 @@ pub(crate) enum CliError {
         /// The error of the system.
         source: io::Error,
     },
+    /// The events of the command cannot be recorded or written.
+    #[error(transparent)]
+    Trace(#[from] TraceFileError),
     /// A program cannot be started.
     #[error("{}: cannot be started: {source}; expected a program", program.display())]
     Launch {

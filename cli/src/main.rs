@@ -26,6 +26,7 @@ mod report;
 mod slow_tree;
 mod system_counts;
 mod times;
+mod trace;
 mod units;
 mod volume_input;
 mod workers;

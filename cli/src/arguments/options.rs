@@ -2,6 +2,7 @@
 //! tasks if it has tasks, and that for mailboxes if it sends messages between workers.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -112,6 +113,10 @@ pub(crate) struct Options {
     /// Print the counters of the workers at the end
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) stats: bool,
+    /// Record tasks, messages, waits and sections, and write them to this file: for Perfetto, or
+    /// for Chrome if its name ends in .json. `raddle report` explains it
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) trace: Option<PathBuf>,
     /// Print the result as one JSON object on one line, instead of text
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,

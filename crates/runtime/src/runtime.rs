@@ -13,7 +13,7 @@ use std::sync::{Arc, PoisonError};
 use raddle_sync::prim::{Mutex, mpsc};
 use raddle_sync::wait::prepare_waits;
 use raddle_topology::{BindError, CpuId, Matrix, Plan};
-use raddle_trace::Report;
+use raddle_trace::{Report, trace_file};
 
 use crate::config::{BuildError, MoveError, Setting, Settings};
 use crate::enter::run_root;
@@ -82,6 +82,7 @@ impl Runtime {
         if resolved.uses_current_thread && current_worker().is_some() {
             return Err(BuildError::IsWorker);
         }
+        trace_file::begin_from_environment()?;
         // A child process made by fork(2) must not have a half-finished preparation.
         prepare_waits(resolved.placed.machine.cpu_count()?);
         let shared = Shared::new(
@@ -101,6 +102,7 @@ impl Runtime {
             models: Mutex::default(),
             has_ended: false,
         };
+        runtime.shared.describe_in_recording();
         // Otherwise the runtime would end with a thread that the program drops before it runs.
         let _starting =
             (!resolved.uses_current_thread).then(|| ThreadCount::begin(&runtime.shared));

@@ -1,4 +1,4 @@
-//! Failures that a process must not hide behind exit code 0.
+//! The end of a process: failures that it must not hide behind exit code 0, and calls that it makes.
 //!
 //! A thread that nothing waits for may fail after everything that the program waits for has
 //! arrived. `main` then returns as if all were well. As long as an [`UnreportedFailure`] lives, a
@@ -103,6 +103,30 @@ fn check_at_exit() {
     ONCE.call_once(hook::register);
 }
 
+/// Functions to call when the process ends.
+static CALLS: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
+
+/// Calls `call` when the process ends by `exit` or the end of `main`, while other threads may still
+/// run. In a child process of fork(2), it is called there, too.
+pub fn call_at_exit(call: fn()) {
+    let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if calls.is_empty() {
+        hook::call_at_exit();
+    }
+    if !calls.contains(&call) {
+        calls.push(call);
+    }
+}
+
+extern "C" fn run_calls() {
+    // A copy, so that no lock is held meanwhile.
+    let calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    for call in calls {
+        // A panic must not unwind into the system's library.
+        let _ = panic::catch_unwind(call);
+    }
+}
+
 /// Counts panics while they are printed, from now on. For programs in which threads that nothing
 /// waits for may panic.
 ///
@@ -162,6 +186,12 @@ mod hook {
         unsafe { on_exit(check, std::ptr::null_mut()) };
     }
 
+    /// Makes `exit` run the calls.
+    pub(super) fn call_at_exit() {
+        // SAFETY: the function lives as long as the program.
+        unsafe { libc::atexit(super::run_calls) };
+    }
+
     extern "C" fn check(code: libc::c_int, _argument: *mut libc::c_void) {
         if code != 0 {
             return;
@@ -187,6 +217,12 @@ mod hook {
 mod hook {
     /// Does nothing, because hooks do not receive the exit code on this platform.
     pub(super) fn register() {}
+
+    /// Makes `exit` run the calls.
+    pub(super) fn call_at_exit() {
+        // SAFETY: the function lives as long as the program.
+        unsafe { libc::atexit(super::run_calls) };
+    }
 }
 
 #[cfg(test)]

@@ -13,10 +13,12 @@
 mod choice;
 mod counters;
 pub mod events;
+pub mod export;
 mod moves;
 pub mod record;
 mod report;
 pub mod session;
+pub mod trace_file;
 pub mod whole_file;
 
 pub use choice::{Choice, Tried};

@@ -1,6 +1,7 @@
 //! The errors of setting up a runtime and of moving workers.
 
 use raddle_topology::{BindError, PlanError, TopologyError};
+use raddle_trace::trace_file::TraceFileError;
 
 /// The error for workers that could not be moved to other CPUs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +68,9 @@ pub enum BuildError {
         /// The reason that the system gave.
         source: std::io::Error,
     },
+    /// The events of this process could not be recorded, as `RADDLE_TRACE` asks for.
+    #[error("RADDLE_TRACE: {0}")]
+    Trace(#[from] TraceFileError),
     /// The current thread cannot become a worker, because it is one already.
     #[error("this thread cannot become a worker: it is a worker already")]
     IsWorker,

@@ -92,6 +92,7 @@ impl Runtime {
             None => waiter.wait_until(is_over),
             Some(limit) => wait_at_most(limit, &waiter, is_over),
         }
+        self.shared.keep_facts();
         if !can_wait || !is_over() {
             let (tasks, blocking_calls) = self.shared.unfinished();
             if limit.is_some() {

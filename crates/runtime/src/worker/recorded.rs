@@ -4,10 +4,56 @@
 //! take the slow path ([`crate::fork`]). Only the worker itself changes that, when it begins a task
 //! or answers.
 
-use raddle_trace::record;
+use std::sync::{Arc, Weak};
 
-use super::Worker;
+use raddle_topology::{Matrix, Plan};
+use raddle_trace::trace_file::{self, Describe};
+use raddle_trace::{Report, record};
+use serde::Serialize;
+
+use super::{Shared, Worker};
+use crate::traffic::matrix_of;
 use crate::task::{Kind, TaskCell};
+
+/// The facts about a runtime that its recording has.
+#[derive(Serialize)]
+struct Facts {
+    /// The number of the runtime in its process.
+    runtime: u32,
+    /// The counters at the end.
+    report: Report,
+    /// The places of the workers at the end.
+    plan: Plan,
+    /// The bytes between workers.
+    traffic: Matrix,
+}
+
+impl Describe for Shared {
+    fn facts(&self) -> Vec<(String, String)> {
+        let facts = Facts {
+            runtime: self.number(),
+            report: self.report(),
+            plan: self.placing().plan(),
+            traffic: matrix_of(self.worker_count(), &self.traffic().flows()),
+        };
+        vec![trace_file::fact(format!("runtime {}", self.number()), &facts)]
+    }
+}
+
+impl Shared {
+    /// Makes the recording of this process ask for the facts about this runtime at its end.
+    pub(crate) fn describe_in_recording(self: &Arc<Self>) {
+        let of_this: Weak<Self> = Arc::downgrade(self);
+        trace_file::add_source(of_this);
+    }
+
+    /// Gives the recording of this process the facts about this runtime, which is ending.
+    pub(crate) fn keep_facts(&self) {
+        if trace_file::is_under_way() {
+            trace_file::keep_facts(self.facts());
+        }
+    }
+}
 
 impl Worker {
     /// Gives the current thread, which is this worker, a label in recordings.

@@ -1,0 +1,286 @@
+//! The recording of a whole process, which becomes a file when the process ends.
+//!
+//! `RADDLE_TRACE=FILE` begins it with the first runtime, and the option `--trace FILE` of a program
+//! when that program says so ([`begin`]). The file is written
+//! - by [`finish`],
+//! - otherwise when the process ends by `exit` or the end of `main`, also after a panic,
+//! - and when SIGINT, SIGTERM or SIGHUP would end it. A signal that the program handles or ignores
+//!   itself is left alone.
+//!
+//! A process that is killed by SIGKILL or a crash leaves no file. The name of the file ends the way
+//! in which it is written: `.json` for the Trace Event Format of Chrome, anything else for Perfetto.
+//! In the name, `%p` stands for the process id and `%n` for the number of the node.
+//!
+//! # Several processes
+//! Each node of a job writes a part, `FILE.node-N`, and the node that ends last joins all parts to
+//! the file. If a node was killed, its part is missing and the others remain.
+//!
+//! # Variables
+//! | variable | meaning |
+//! |---|---|
+//! | `RADDLE_TRACE` | the file |
+//! | `RADDLE_TRACE_BUFFER` | the memory for events in MiB; 64 if it is unset |
+
+mod parts;
+#[cfg(not(any(loom, shuttle, miri)))]
+mod signals;
+
+use std::env;
+use std::ffi::OsString;
+use std::io;
+use std::ops::DerefMut;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, Weak};
+
+use raddle_sync::exit::call_at_exit;
+use raddle_sync::prim::fork_count;
+use raddle_timeline::{Format, Writer};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::export::{self, Facts};
+use crate::session::{BUFFER_BYTES, BeginError, Recording};
+use crate::whole_file::WholeFile;
+
+/// The environment variable with the name of the file.
+pub const VARIABLE: &str = "RADDLE_TRACE";
+/// The environment variable with the memory for events, in MiB.
+pub const BUFFER_VARIABLE: &str = "RADDLE_TRACE_BUFFER";
+
+/// A failure to begin or to write the recording of a process.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TraceFileError {
+    /// The recording could not begin.
+    #[error(transparent)]
+    Begin(#[from] BeginError),
+    /// The file cannot be written.
+    #[error("{}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// A variable has a value that it cannot have.
+    #[error("environment variable {BUFFER_VARIABLE}: found {found:?}; expected MiB from 1 to 65536")]
+    Buffer {
+        /// The value.
+        found: OsString,
+    },
+}
+
+/// A file that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// The file: that of the job, or the part of this node if other nodes are still running.
+    pub path: PathBuf,
+    /// The number of events.
+    pub events: u64,
+    /// About how many older events were dropped.
+    pub dropped: u64,
+}
+
+/// Something that has facts about the process for its recording, such as a runtime.
+pub trait Describe: Send + Sync {
+    /// Returns facts: names, and texts or JSON.
+    fn facts(&self) -> Vec<(String, String)>;
+}
+
+/// The recording of this process, while it is under way.
+struct OfProcess {
+    path: PathBuf,
+    recording: Recording,
+    sources: Vec<Weak<dyn Describe>>,
+    values: Vec<(String, String)>,
+    /// The number of the node, and the number of nodes.
+    node: (u32, u32),
+    /// The [`fork_count`] at its begin: a child process does not write the file of its parent.
+    forks: u64,
+}
+
+static OF_PROCESS: Mutex<Option<OfProcess>> = Mutex::new(None);
+
+fn of_process() -> impl DerefMut<Target = Option<OfProcess>> {
+    OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Begins to record this process, to the file at `path`.
+///
+/// # Errors
+/// If another recording is under way; if the file cannot be written, as far as that is known
+/// before.
+pub fn begin(path: &Path) -> Result<(), TraceFileError> {
+    let buffer_bytes = buffer_bytes()?;
+    // Find out now whether the file can be written, and not after an hour of work.
+    let probe = WholeFile::create(&with_numbers(path, 0));
+    drop(probe.map_err(|source| write_error(path, source))?);
+    let mut of_process = of_process();
+    if of_process.is_some() {
+        return Err(BeginError::UnderWay.into());
+    }
+    *of_process = Some(OfProcess {
+        path: path.to_owned(),
+        recording: Recording::begin(buffer_bytes)?,
+        sources: Vec::new(),
+        values: Vec::new(),
+        node: (0, 1),
+        forks: fork_count(),
+    });
+    drop(of_process);
+    call_at_exit(finish_at_exit);
+    #[cfg(not(any(loom, shuttle, miri)))]
+    signals::finish_at_signals();
+    Ok(())
+}
+
+/// Begins to record this process if `RADDLE_TRACE` asks for it, and no recording is under way.
+///
+/// # Errors
+/// As for [`begin`].
+pub fn begin_from_environment() -> Result<(), TraceFileError> {
+    let path = env::var_os(VARIABLE).filter(|path| !path.is_empty());
+    match path {
+        Some(path) if !is_under_way() => begin(Path::new(&path)),
+        _ => Ok(()),
+    }
+}
+
+/// Returns true while this process is being recorded to a file.
+#[must_use]
+pub fn is_under_way() -> bool {
+    of_process().is_some()
+}
+
+/// Says which node of a job this process is.
+pub fn set_node(node: u32, node_count: u32) {
+    if let Some(of_process) = &mut *of_process() {
+        of_process.node = (node, node_count);
+        parts::remove_old(&of_process.path, node, node_count);
+    }
+}
+
+/// Adds something that has facts about this process. If it is gone when the file is written, it has
+/// to [keep](keep_facts) its facts before.
+pub fn add_source(source: Weak<dyn Describe>) {
+    if let Some(of_process) = &mut *of_process() {
+        of_process.sources.push(source);
+    }
+}
+
+/// Adds facts about this process. They replace earlier ones of the same names.
+pub fn keep_facts(facts: impl IntoIterator<Item = (String, String)>) {
+    if let Some(of_process) = &mut *of_process() {
+        facts.into_iter().for_each(|fact| of_process.keep(fact));
+    }
+}
+
+/// Returns a fact with a value as JSON.
+pub fn fact(name: impl Into<String>, value: &impl Serialize) -> (String, String) {
+    let json = serde_json::to_string(value);
+    (name.into(), json.unwrap_or_else(|error| format!("\"{error}\"")))
+}
+
+/// Ends the recording of this process and writes its file. Returns `None` if there is no recording,
+/// or it was finished before.
+pub fn finish() -> Option<Result<Written, TraceFileError>> {
+    let of_process = of_process().take()?;
+    if of_process.forks != fork_count() {
+        return None;
+    }
+    Some(of_process.write())
+}
+
+/// Writes the file when the process ends, and reports an error, because nothing else would.
+fn finish_at_exit() {
+    if let Some(Err(error)) = finish() {
+        report(&error);
+    }
+}
+
+fn report(error: &TraceFileError) {
+    use std::io::Write;
+    // If standard error is closed, nothing can report it.
+    let _unread = writeln!(io::stderr(), "error: {VARIABLE}: {error}");
+}
+
+impl OfProcess {
+    fn keep(&mut self, (name, value): (String, String)) {
+        self.values.retain(|(other, _)| *other != name);
+        self.values.push((name, value));
+    }
+
+    fn write(mut self) -> Result<Written, TraceFileError> {
+        let sources = std::mem::take(&mut self.sources);
+        for source in sources.iter().filter_map(Weak::upgrade) {
+            source.facts().into_iter().for_each(|fact| self.keep(fact));
+        }
+        let events = self.recording.events();
+        drop(self.recording);
+        let (node, node_count) = self.node;
+        let facts = Facts {
+            process: node,
+            name: match node_count {
+                1 => program_name(),
+                _ => format!("node {node}"),
+            },
+            values: self.values,
+        };
+        let path = with_numbers(&self.path, node);
+        let own = match node_count {
+            1 => path.clone(),
+            _ => parts::name(&path, node),
+        };
+        let write = || -> io::Result<()> {
+            let file = WholeFile::create(&own)?;
+            let writer = Writer::new(Format::of_path(&path), file)?;
+            let mut writer = writer.with_part(node);
+            export::write(&events, &facts, &mut writer)?;
+            writer.finish()?.finish()
+        };
+        write().map_err(|source| write_error(&own, source))?;
+        let joined = node_count > 1 && parts::join(&path, node_count)?;
+        let tracks = events.tracks.iter();
+        Ok(Written {
+            path: if joined { path } else { own },
+            events: tracks.clone().map(|track| track.events.len() as u64).sum(),
+            dropped: tracks.map(|track| track.dropped).sum(),
+        })
+    }
+}
+
+fn write_error(path: &Path, source: io::Error) -> TraceFileError {
+    TraceFileError::Write {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn program_name() -> String {
+    let path = env::args_os().next().map(PathBuf::from);
+    let name = path.as_ref().and_then(|path| path.file_name());
+    name.map_or_else(|| "program".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Replaces `%p` and `%n` in the name of a file.
+fn with_numbers(path: &Path, node: u32) -> PathBuf {
+    match path.to_str() {
+        Some(text) if text.contains('%') => text
+            .replace("%p", &std::process::id().to_string())
+            .replace("%n", &node.to_string())
+            .into(),
+        _ => path.to_owned(),
+    }
+}
+
+fn buffer_bytes() -> Result<usize, TraceFileError> {
+    let Some(found) = env::var_os(BUFFER_VARIABLE).filter(|found| !found.is_empty()) else {
+        return Ok(BUFFER_BYTES);
+    };
+    let mebibytes = found.to_str().and_then(|text| text.trim().parse::<usize>().ok());
+    match mebibytes {
+        Some(mebibytes @ 1..=65_536) => Ok(mebibytes << 20),
+        _ => Err(TraceFileError::Buffer { found }),
+    }
+}

@@ -1,0 +1,47 @@
+//! Writes the file before a signal ends the process.
+//!
+//! A thread waits for the signals. When one comes, it writes the file, and ends the process as the
+//! signal would have.
+
+use std::fs;
+use std::sync::Once;
+use std::thread;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+use super::finish_at_exit;
+
+/// Makes those signals write the file that would end the process now.
+pub(super) fn finish_at_signals() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let fatal = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| has_default(*signal));
+        // Without the thread, the process ends without its file.
+        let Ok(mut signals) = Signals::new(fatal) else { return };
+        let wait = move || {
+            for signal in signals.forever() {
+                finish_at_exit();
+                // Ends the process.
+                let _ = emulate_default_handler(signal);
+            }
+        };
+        let _started = thread::Builder::new().name("raddle-signals".to_owned()).spawn(wait);
+    });
+}
+
+/// Returns true if a signal is neither ignored nor handled by the program.
+fn has_default(signal: i32) -> bool {
+    let Ok(status) = fs::read_to_string("/proc/self/status") else {
+        return false;
+    };
+    let mask = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+    };
+    match (mask("SigIgn:"), mask("SigCgt:")) {
+        (Some(ignored), Some(caught)) => (ignored | caught) >> (signal - 1) & 1 == 0,
+        _ => false,
+    }
+}
