@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use raddle_trace::trace_file;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::address::{NodeId, Shape};
@@ -217,7 +218,8 @@ impl Launch {
         Ok(node)
     }
 
-    const fn nodes(&self, node: Node, children: Children) -> Nodes {
+    fn nodes(&self, node: Node, children: Children) -> Nodes {
+        trace_file::set_node(node.id().0.into(), node.shape().nodes.into());
         let (grace, silence) = (self.grace, self.silence);
         Nodes {
             node,

@@ -25,6 +25,7 @@ use raddle_sync::hand_over::{Copier, Reader, fetch};
 use raddle_sync::lane::{LONG_MAX, LaneReceiver, SHORT_MAX};
 use raddle_sync::prim::{Acquire, spin_loop};
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
+use raddle_trace::record;
 
 use crate::address::{NodeId, PortId, SegmentId};
 use crate::connection::{ConnectionView, Place};
@@ -213,6 +214,9 @@ impl Port {
             doorbell: descriptor.flags.doorbell,
             reader: descriptor.flags.reader(),
         });
+        if sent.is_ok() {
+            record::node_send(to.node.0, metadata.len() + data.len());
+        }
         sent.map_err(|error| self.or_left(error))
     }
 
@@ -500,6 +504,7 @@ impl Port {
                     user: descriptor.user,
                     metadata,
                 };
+                record::node_receive(from.node.0, metadata.len() + found.long.len());
                 count += 1;
                 receive(Arrival {
                     from,

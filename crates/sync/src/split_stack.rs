@@ -40,7 +40,7 @@
 //! | label | one side                                  | other side                              |
 //! |-------|-------------------------------------------|-----------------------------------------|
 //! | K1    | owner: lowers `top`, signal fence, checks | thief: closes the gates, sets `raided`, |
-//! |       | the gate or `raided`                      | heavy fence, reads `top`                |
+//! |       | the gates or `raided`                     | heavy fence, reads `top`                |
 //! | K2    | owner: stores `top`, Release              | thief: loads `top`, Acquire             |
 //! | K3    | thief: clears `raided`, Release           | owner: `pop_offer` loads it, Acquire    |
 //!

@@ -1,6 +1,9 @@
 //! The events of a recording, with their times, by thread.
 
+use std::collections::HashMap;
+
 use crate::record::kind::Kind;
+use crate::sources::Counts;
 
 #[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
 mod decode;
@@ -17,8 +20,22 @@ pub struct Events {
     pub tracks: Vec<Track>,
     /// The names that events refer to, by number.
     pub names: Vec<String>,
+    /// The times in which nothing was recorded, so that the program was not slowed down.
+    pub pauses: Vec<Pause>,
     /// The number of threads of which no events were kept, because there were too many threads.
     pub refused_threads: u64,
+}
+
+/// A time in which nothing was recorded.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Pause {
+    /// The begin, in nanoseconds on the system's monotonic clock.
+    pub from_ns: u64,
+    /// The end.
+    pub until_ns: u64,
+    /// The work that was left out, by the number of the runtime and the index of the worker.
+    pub counts: HashMap<(u32, usize), Counts>,
 }
 
 /// The events of one thread.

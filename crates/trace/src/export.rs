@@ -15,6 +15,7 @@
 //! | a parallel loop | `loop` | `items` |
 //! | a section of a location | `section` | `access`: `read` or `write` |
 //! | a scope of the program | `scope` | |
+//! | a time that was not recorded, so that the program was not slowed down | `pause` | `tasks`, `messages`, `idle_ns`: the work that was left out |
 //!
 //! These are the instants:
 //!
@@ -24,6 +25,7 @@
 //! | a fork becomes a task | `publish` | `owner`: the worker that made the fork, `depth` |
 //! | a task is taken from another worker | `steal` | `victim` |
 //! | a message is sent, by its entry | `send` | `collection`, `element`, `worker` or `node`, `bytes` |
+//! | bytes are sent to another node, or have arrived from it | `node` | `node`, `bytes` |
 //! | others: reductions, scans, moves | `note` | `value` |
 //!
 //! Flows lead from the instant `put`, `publish` or `send` to the slice that runs the task or
@@ -46,7 +48,7 @@ use raddle_timeline::{Event as Written, Track as WrittenTrack, Value, Writer};
 
 use crate::events::{Events, Thread, Track};
 use flows::{Flows, Link};
-use slices::{Argument, Change, Label, Slices};
+use slices::{Argument, Change, Label, Slices, Unrecorded};
 
 /// The category of the instant that has facts about a process.
 pub const FACTS: &str = "facts";
@@ -85,9 +87,26 @@ pub fn write<W: Write>(events: &Events, facts: &Facts, writer: &mut Writer<W>) -
             writer,
             names: &names,
         }
-        .write(track, &flows.of_tracks[index], events.until_ns)?;
+        .write(track, &flows.of_tracks[index], &unrecorded(events, track), events.until_ns)?;
     }
     Ok(())
+}
+
+/// Returns the pauses of the recording, with the work of one thread that was left out in each.
+fn unrecorded(events: &Events, track: &Track) -> Vec<Unrecorded> {
+    let worker = match track.thread {
+        Thread::Worker { runtime, index } => Some((runtime, index)),
+        Thread::Other(_) => None,
+    };
+    let pauses = events.pauses.iter();
+    let unrecorded = pauses.map(|pause| Unrecorded {
+        from_ns: pause.from_ns,
+        until_ns: pause.until_ns,
+        counts: worker
+            .and_then(|worker| pause.counts.get(&worker).copied())
+            .unwrap_or_default(),
+    });
+    unrecorded.collect()
 }
 
 /// Returns the id of a track; the track of the facts is 0.
@@ -153,10 +172,13 @@ fn shorten(name: &str) -> String {
         let paths = name.split(move |c| !is_in_path(c));
         paths.filter(|path| path.contains("{{closure}}"))
     };
-    let is_of_program = |path: &&str| !LIBRARIES.iter().any(|prefix| path.starts_with(prefix));
+    let is_of_program = |path: &&str| {
+        !path.starts_with(':') && !LIBRARIES.iter().any(|prefix| path.starts_with(prefix))
+    };
     let path = closures().filter(is_of_program).last();
-    let path = path.or_else(|| closures().next()).unwrap_or(name);
-    path.replace("::{{closure}}", "")
+    let path = path.or_else(|| closures().find(|path| !path.starts_with(':')));
+    let path = path.or_else(|| name.split('<').next());
+    path.unwrap_or(name).replace("::{{closure}}", "")
 }
 
 /// Writes the events of one track.
@@ -171,12 +193,13 @@ impl<W: Write> TrackWriter<'_, W> {
         &mut self,
         track: &Track,
         links: &HashMap<usize, Link>,
+        pauses: &[Unrecorded],
         until_ns: u64,
     ) -> io::Result<()> {
-        let mut slices = Slices::of(&track.events, links);
-        for (index, event) in track.events.iter().enumerate() {
-            for change in slices.step(index) {
-                self.change(event.at_ns, change)?;
+        let mut slices = Slices::of(&track.events, links, pauses);
+        for index in 0..track.events.len() {
+            for (at_ns, change) in slices.step(index) {
+                self.change(*at_ns, change)?;
             }
         }
         let last_ns = track.events.last().map_or(0, |event| event.at_ns);

@@ -18,6 +18,7 @@ mod moves;
 pub mod record;
 mod report;
 pub mod session;
+pub mod sources;
 pub mod trace_file;
 pub mod whole_file;
 

@@ -140,6 +140,11 @@ impl TaskId {
     pub const fn at(address: usize) -> Self {
         Self((address >> 6) as u32)
     }
+
+    /// Returns the number by which records have it.
+    pub const fn number(self) -> u32 {
+        self.0
+    }
 }
 
 /// The identity of an object that receives messages, or of a location: the number of its collection
@@ -155,6 +160,11 @@ impl ObjectId {
     #[inline]
     pub const fn new(collection: u32, number: u64) -> Self {
         Self((collection as u64) << Self::BITS | number & ((1 << Self::BITS) - 1))
+    }
+
+    /// Returns the word by which records have it.
+    pub const fn word(self) -> u64 {
+        self.0
     }
 
     /// Returns the collection and the number that were packed into `word`.
@@ -224,6 +234,10 @@ recorded! {
     /// Records a message of `bytes` bytes that is sent to an object on another node.
     send_to_node(entry: Name, to: ObjectId, node: usize, bytes: usize)
         => Kind::SendToNode, entry.0, to.0, (node as u64) << 40 | bytes as u64 & 0xff_ffff_ffff;
+    /// Records that `bytes` bytes were sent to another node, which was notified of them.
+    node_send(node: u16, bytes: usize) => Kind::NodeSend, node.into(), bytes as u64;
+    /// Records that `bytes` bytes of another node have arrived.
+    node_receive(node: u16, bytes: usize) => Kind::NodeReceive, node.into(), bytes as u64;
     /// Records that the entry of an object begins, in the message that runs.
     entry(entry: Name, of: ObjectId) => Kind::Entry, entry.0, of.0;
     /// Records that a section of a location begins.

@@ -15,6 +15,35 @@ use crate::events::Events;
 /// The memory for events that a recording may use in all, if nothing else is said.
 pub const BUFFER_BYTES: usize = 64 << 20;
 
+/// The settings of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The memory for the events of all threads together. When it is used up, the oldest events of
+    /// a thread make space for its next ones. Each thread has at least 64 KiB.
+    pub buffer_bytes: usize,
+    /// The events that are recorded.
+    pub detail: Detail,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            buffer_bytes: BUFFER_BYTES,
+            detail: Detail::Limited,
+        }
+    }
+}
+
+/// The events that are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Detail {
+    /// So many that recording takes about 3 % of the time: a program with many short tasks or
+    /// messages is recorded in windows.
+    Limited,
+    /// All events, whatever they cost.
+    All,
+}
+
 /// A recording could not begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -56,7 +85,7 @@ impl Recording {
     ///
     /// # Errors
     /// Always.
-    pub fn begin(_buffer_bytes: usize) -> Result<Self, BeginError> {
+    pub fn begin(_options: &Options) -> Result<Self, BeginError> {
         Err(BeginError::Absent)
     }
 
@@ -68,17 +97,25 @@ impl Recording {
 }
 
 #[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-pub(crate) use live::ticks_of;
+pub(crate) mod pauses;
+
+#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+pub(crate) use live::{WINDOW_BITS, ticks_of};
 
 #[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
 mod live {
     use raddle_sync::clock::ticks;
     use raddle_sync::prim::{AtomicU64, Mutex, Relaxed, clock_ns};
 
-    use super::{BeginError, Moment, Recording};
+    use super::{BeginError, Detail, Moment, Options, Recording, pauses};
     use crate::events::{Clock, Events};
     use crate::record::buffer::{self, SEGMENT_BYTES};
     use crate::record::{names, set_recording, tracks};
+
+    /// The bits of the number of a recording that count its pauses.
+    pub(crate) const WINDOW_BITS: u32 = 20;
+    /// The largest number of a recording, without these bits.
+    const NUMBER_MAX: u32 = (1 << (32 - WINDOW_BITS)) - 1;
 
     /// The number of the last recording, and whether it is under way.
     static LAST: Mutex<(u32, bool)> = Mutex::new((0, false));
@@ -110,19 +147,17 @@ mod live {
     }
 
     impl Recording {
-        /// Begins to record the events of all threads. `buffer_bytes` is the memory for events of
-        /// all threads together; when it is used up, the oldest events of a thread make room for
-        /// its next ones. Each thread has at least 64 KiB.
+        /// Begins to record the events of all threads.
         ///
         /// # Errors
         /// [`BeginError::UnderWay`] while there is another recording.
-        pub fn begin(buffer_bytes: usize) -> Result<Self, BeginError> {
+        pub fn begin(options: &Options) -> Result<Self, BeginError> {
             let mut last = LAST.lock().expect("nothing panics under this lock");
             if last.1 {
                 return Err(BeginError::UnderWay);
             }
             tracks::clear();
-            buffer::set_limit((buffer_bytes / SEGMENT_BYTES).max(1));
+            buffer::set_limit((options.buffer_bytes / SEGMENT_BYTES).max(1));
             // Wait for a moment to learn the rate of the counter.
             let first = Moment::now();
             while clock_ns() < first.ns + RATE_NS {
@@ -132,9 +167,10 @@ mod live {
             let passed = (begun.ticks - first.ticks, begun.ns - first.ns);
             // Relaxed: an estimate.
             TICKS_PER_MIB_NS.store(((passed.0 << 20) / passed.1.max(1)).max(1), Relaxed);
-            let number = last.0.wrapping_add(1).max(1);
+            pauses::begin(options.detail == Detail::Limited);
+            let number = last.0.wrapping_add(1).max(1) & NUMBER_MAX;
             *last = (number, true);
-            set_recording(number);
+            set_recording(number << WINDOW_BITS);
             Ok(Self { begun })
         }
 
@@ -154,12 +190,13 @@ mod live {
                 .map(|track| (track.label.clone(), track.copy()))
                 .collect();
             // The names last: they include those of all events that were copied.
-            Events::decode(clock, copies, names::all(), refused)
+            Events::decode(clock, copies, &pauses::all(), names::all(), refused)
         }
     }
 
     impl Drop for Recording {
         fn drop(&mut self) {
+            pauses::end();
             set_recording(0);
             let mut last = LAST.lock().expect("nothing panics under this lock");
             last.1 = false;

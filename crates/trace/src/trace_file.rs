@@ -20,6 +20,7 @@
 //! |---|---|
 //! | `RADDLE_TRACE` | the file |
 //! | `RADDLE_TRACE_BUFFER` | the memory for events in MiB; 64 if it is unset |
+//! | `RADDLE_TRACE_DETAIL` | `limited`, the default, or `all` ([`Detail`]) |
 
 mod parts;
 #[cfg(not(any(loom, shuttle, miri)))]
@@ -30,7 +31,7 @@ use std::ffi::OsString;
 use std::io;
 use std::ops::DerefMut;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError, Weak};
+use std::sync::{Mutex, PoisonError};
 
 use raddle_sync::exit::call_at_exit;
 use raddle_sync::prim::fork_count;
@@ -39,13 +40,16 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::export::{self, Facts};
-use crate::session::{BUFFER_BYTES, BeginError, Recording};
+use crate::session::{BUFFER_BYTES, BeginError, Detail, Options, Recording};
+use crate::sources;
 use crate::whole_file::WholeFile;
 
 /// The environment variable with the name of the file.
 pub const VARIABLE: &str = "RADDLE_TRACE";
 /// The environment variable with the memory for events, in MiB.
 pub const BUFFER_VARIABLE: &str = "RADDLE_TRACE_BUFFER";
+/// The environment variable that says which events are recorded.
+pub const DETAIL_VARIABLE: &str = "RADDLE_TRACE_DETAIL";
 
 /// A failure to begin or to write the recording of a process.
 #[derive(Debug, Error)]
@@ -63,10 +67,14 @@ pub enum TraceFileError {
         source: io::Error,
     },
     /// A variable has a value that it cannot have.
-    #[error("environment variable {BUFFER_VARIABLE}: found {found:?}; expected MiB from 1 to 65536")]
-    Buffer {
+    #[error("environment variable {name}: found {found:?}; expected {expected}")]
+    Variable {
+        /// The variable.
+        name: &'static str,
         /// The value.
         found: OsString,
+        /// The values that it may have.
+        expected: &'static str,
     },
 }
 
@@ -82,23 +90,17 @@ pub struct Written {
     pub dropped: u64,
 }
 
-/// Something that has facts about the process for its recording, such as a runtime.
-pub trait Describe: Send + Sync {
-    /// Returns facts: names, and texts or JSON.
-    fn facts(&self) -> Vec<(String, String)>;
-}
-
 /// The recording of this process, while it is under way.
 struct OfProcess {
     path: PathBuf,
     recording: Recording,
-    sources: Vec<Weak<dyn Describe>>,
     values: Vec<(String, String)>,
-    /// The number of the node, and the number of nodes.
-    node: (u32, u32),
     /// The [`fork_count`] at its begin: a child process does not write the file of its parent.
     forks: u64,
 }
+
+/// The number of this node, and the number of nodes.
+static NODE: Mutex<(u32, u32)> = Mutex::new((0, 1));
 
 static OF_PROCESS: Mutex<Option<OfProcess>> = Mutex::new(None);
 
@@ -112,7 +114,10 @@ fn of_process() -> impl DerefMut<Target = Option<OfProcess>> {
 /// If another recording is under way; if the file cannot be written, as far as that is known
 /// before.
 pub fn begin(path: &Path) -> Result<(), TraceFileError> {
-    let buffer_bytes = buffer_bytes()?;
+    let options = Options {
+        buffer_bytes: buffer_bytes()?,
+        detail: detail()?,
+    };
     // Find out now whether the file can be written, and not after an hour of work.
     let probe = WholeFile::create(&with_numbers(path, 0));
     drop(probe.map_err(|source| write_error(path, source))?);
@@ -122,10 +127,8 @@ pub fn begin(path: &Path) -> Result<(), TraceFileError> {
     }
     *of_process = Some(OfProcess {
         path: path.to_owned(),
-        recording: Recording::begin(buffer_bytes)?,
-        sources: Vec::new(),
+        recording: Recording::begin(&options)?,
         values: Vec::new(),
-        node: (0, 1),
         forks: fork_count(),
     });
     drop(of_process);
@@ -155,18 +158,14 @@ pub fn is_under_way() -> bool {
 
 /// Says which node of a job this process is.
 pub fn set_node(node: u32, node_count: u32) {
-    if let Some(of_process) = &mut *of_process() {
-        of_process.node = (node, node_count);
+    *self::node() = (node, node_count);
+    if let Some(of_process) = &*of_process() {
         parts::remove_old(&of_process.path, node, node_count);
     }
 }
 
-/// Adds something that has facts about this process. If it is gone when the file is written, it has
-/// to [keep](keep_facts) its facts before.
-pub fn add_source(source: Weak<dyn Describe>) {
-    if let Some(of_process) = &mut *of_process() {
-        of_process.sources.push(source);
-    }
+fn node() -> impl DerefMut<Target = (u32, u32)> {
+    NODE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Adds facts about this process. They replace earlier ones of the same names.
@@ -212,13 +211,12 @@ impl OfProcess {
     }
 
     fn write(mut self) -> Result<Written, TraceFileError> {
-        let sources = std::mem::take(&mut self.sources);
-        for source in sources.iter().filter_map(Weak::upgrade) {
+        for source in sources::all() {
             source.facts().into_iter().for_each(|fact| self.keep(fact));
         }
         let events = self.recording.events();
         drop(self.recording);
-        let (node, node_count) = self.node;
+        let (node, node_count) = *node();
         let facts = Facts {
             process: node,
             name: match node_count {
@@ -275,12 +273,37 @@ fn with_numbers(path: &Path, node: u32) -> PathBuf {
 }
 
 fn buffer_bytes() -> Result<usize, TraceFileError> {
-    let Some(found) = env::var_os(BUFFER_VARIABLE).filter(|found| !found.is_empty()) else {
-        return Ok(BUFFER_BYTES);
+    let parse = |text: &str| text.trim().parse::<usize>().ok();
+    let mebibytes = variable(BUFFER_VARIABLE, "MiB from 1 to 65536", |text| {
+        parse(text).filter(|mebibytes| (1..=65_536).contains(mebibytes))
+    })?;
+    Ok(mebibytes.map_or(BUFFER_BYTES, |mebibytes| mebibytes << 20))
+}
+
+fn detail() -> Result<Detail, TraceFileError> {
+    let detail = variable(DETAIL_VARIABLE, "limited or all", |text| match text.trim() {
+        "limited" => Some(Detail::Limited),
+        "all" => Some(Detail::All),
+        _ => None,
+    })?;
+    Ok(detail.unwrap_or(Detail::Limited))
+}
+
+/// Reads a variable. Returns `None` if it is unset or empty.
+fn variable<V>(
+    name: &'static str,
+    expected: &'static str,
+    parse: impl FnOnce(&str) -> Option<V>,
+) -> Result<Option<V>, TraceFileError> {
+    let Some(found) = env::var_os(name).filter(|found| !found.is_empty()) else {
+        return Ok(None);
     };
-    let mebibytes = found.to_str().and_then(|text| text.trim().parse::<usize>().ok());
-    match mebibytes {
-        Some(mebibytes @ 1..=65_536) => Ok(mebibytes << 20),
-        _ => Err(TraceFileError::Buffer { found }),
+    match found.to_str().and_then(parse) {
+        Some(value) => Ok(Some(value)),
+        None => Err(TraceFileError::Variable {
+            name,
+            found,
+            expected,
+        }),
     }
 }

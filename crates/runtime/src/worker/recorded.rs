@@ -7,8 +7,8 @@
 use std::sync::{Arc, Weak};
 
 use raddle_topology::{Matrix, Plan};
-use raddle_trace::trace_file::{self, Describe};
-use raddle_trace::{Report, record};
+use raddle_trace::sources::{self, Counts, Source};
+use raddle_trace::{Report, record, trace_file};
 use serde::Serialize;
 
 use super::{Shared, Worker};
@@ -28,7 +28,7 @@ struct Facts {
     traffic: Matrix,
 }
 
-impl Describe for Shared {
+impl Source for Shared {
     fn facts(&self) -> Vec<(String, String)> {
         let facts = Facts {
             runtime: self.number(),
@@ -38,13 +38,30 @@ impl Describe for Shared {
         };
         vec![trace_file::fact(format!("runtime {}", self.number()), &facts)]
     }
+
+    fn counts(&self) -> (u32, Vec<Counts>) {
+        let workers = self.report().workers.into_iter();
+        let counts = workers.map(|worker| Counts {
+            tasks: worker.tasks,
+            messages: worker.messages,
+            idle_ns: worker.idle_ns,
+        });
+        (self.number(), counts.collect())
+    }
+
+    fn recording_resumed(&self) {
+        // A worker deep in its forks notices at its next one.
+        for (_, forks) in self.present_forks() {
+            forks.gates().close();
+        }
+    }
 }
 
 impl Shared {
     /// Makes the recording of this process ask for the facts about this runtime at its end.
     pub(crate) fn describe_in_recording(self: &Arc<Self>) {
         let of_this: Weak<Self> = Arc::downgrade(self);
-        trace_file::add_source(of_this);
+        sources::add(of_this);
     }
 
     /// Gives the recording of this process the facts about this runtime, which is ending.

@@ -81,6 +81,30 @@ impl Forks {
         self.end(index, published);
     }
 
+    /// Pops a fork as the owner of a stack with watched gates.
+    fn pop_watched(&self, index: usize) {
+        let slot = self.stack.top().wrapping_sub(1);
+        // SAFETY: this thread is the owner, and this is the slot of the newest fork.
+        let published = if unsafe { self.stack.pop_watched(slot) } {
+            None
+        } else {
+            // SAFETY: as above.
+            unsafe { self.stack.pop_slow(slot, || false) }
+        };
+        self.end(index, published);
+    }
+
+    /// Pushes a fork as the owner of a stack with watched gates.
+    fn push_watched(&self, index: usize) {
+        assert!(!self.stack.lets_push(self.stack.top()), "nothing passes");
+        let is_asked = self.stack.gates().are_closed();
+        // SAFETY: this thread is the owner, and the slot is free.
+        unsafe { self.stack.push(self.stack.top(), self.fork(index)) };
+        if is_asked {
+            self.answer();
+        }
+    }
+
     fn pop_offer(&self, index: usize) {
         let slot = self.stack.top().wrapping_sub(1);
         // SAFETY: this thread is the owner, and this is the slot of the newest fork.
@@ -149,6 +173,39 @@ fn the_older_of_two_forks_is_raided() {
         forks.push(1);
         forks.pop(1);
         forks.pop(0);
+        thief.join().expect("no panic");
+        assert_eq!([0, 1].map(|index| forks.runs[index].get()), [1, 1]);
+    });
+}
+
+/// Checks K1 and K2 with two nested forks of an owner that is watched.
+#[test]
+fn a_fork_of_a_watched_owner_runs_once() {
+    model(|| {
+        let forks = Forks::new();
+        forks.stack.watch(true, || false);
+        forks.push_watched(0);
+        let thief = thief(&forks);
+        forks.push_watched(1);
+        forks.pop_watched(1);
+        forks.pop_watched(0);
+        thief.join().expect("no panic");
+        assert_eq!([0, 1].map(|index| forks.runs[index].get()), [1, 1]);
+    });
+}
+
+/// Checks an owner that begins to be watched, and ends it, between its forks.
+#[test]
+fn watching_begins_and_ends_between_forks() {
+    model(|| {
+        let forks = Forks::new();
+        forks.push(0);
+        let thief = thief(&forks);
+        forks.stack.watch(true, || false);
+        forks.pop_watched(0);
+        forks.stack.watch(false, || false);
+        forks.push(1);
+        forks.pop(1);
         thief.join().expect("no panic");
         assert_eq!([0, 1].map(|index| forks.runs[index].get()), [1, 1]);
     });

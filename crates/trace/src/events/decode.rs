@@ -1,10 +1,11 @@
 //! Decodes the words of recordings, and gives a time to each event.
 
-use super::{Clock, Event, Events, Thread, Track};
+use super::{Clock, Event, Events, Pause, Thread, Track};
 use crate::record::buffer::{Copied, SEGMENT_WORDS};
 use crate::record::kind::Kind;
 use crate::record::recorder::{ARGUMENT_SHIFT, LEN_SHIFT, TICKS_BITS, TICKS_SHIFT};
 use crate::record::tracks::Label;
+use crate::session::pauses;
 
 /// The segments of one thread, and the number of segments that were overwritten.
 type Copies = (Vec<Copied>, u64);
@@ -14,6 +15,7 @@ impl Events {
     pub(crate) fn decode(
         clock: Clock,
         mut copies: Vec<(Label, Copies)>,
+        pauses: &[pauses::Pause],
         names: Vec<String>,
         refused_threads: u64,
     ) -> Self {
@@ -27,8 +29,19 @@ impl Events {
             from_ns,
             until_ns,
             tracks,
+            pauses: pauses.iter().map(|pause| Pause::of(clock, pause)).collect(),
             names,
             refused_threads,
+        }
+    }
+}
+
+impl Pause {
+    fn of(clock: Clock, pause: &pauses::Pause) -> Self {
+        Self {
+            from_ns: clock.ns(pause.ticks.0),
+            until_ns: clock.ns(pause.ticks.1),
+            counts: pause.counts.clone(),
         }
     }
 }
@@ -90,6 +103,10 @@ struct Decoder {
 impl Decoder {
     fn segment(&mut self, copied: &Copied) {
         let mut words = copied.words.iter().copied();
+        let kind_of = |head: &u64| Kind::from_number(head & ((1 << LEN_SHIFT) - 1));
+        if copied.words.first().and_then(kind_of) == Some(Kind::Resume) {
+            self.resume();
+        }
         // The first event of a segment has a reading, which the head of the segment gives.
         self.time(copied.begun);
         while let Some(head) = words.next() {
@@ -99,15 +116,18 @@ impl Decoder {
                 *place = words.next().unwrap_or(0);
             }
             let passed = head >> TICKS_SHIFT & ((1 << TICKS_BITS) - 1);
-            let Some(kind) = Kind::from_number(head & ((1 << LEN_SHIFT) - 1)) else {
-                continue;
-            };
-            if kind == Kind::Time {
+            let Some(kind) = kind_of(&head) else { continue };
+            if kind == Kind::Resume {
+                self.resume();
+            }
+            if kind == Kind::Time || kind == Kind::Resume {
                 self.time(more[0]);
+            }
+            if kind == Kind::Time {
                 continue;
             }
             let is_timed = passed > 0;
-            if is_timed {
+            if is_timed && kind != Kind::Resume {
                 // An event that follows a time has passed one tick.
                 self.time(self.ticks + passed - 1);
             }
@@ -122,6 +142,13 @@ impl Decoder {
                 self.untimed = self.records.len();
             }
         }
+    }
+
+    /// Gives the records without a time that come before a pause the time of the one before: the
+    /// pause must not be spread over them.
+    fn resume(&mut self) {
+        let ticks = self.ticks;
+        self.time(ticks);
     }
 
     /// Sets the counter for the next record, and spreads the time since the last reading over the
@@ -152,6 +179,22 @@ mod tests {
             words,
         });
         decoder.records
+    }
+
+    #[test]
+    fn a_pause_is_not_spread_over_the_events_before_it() {
+        let words = vec![
+            head(Kind::RunMessage, 0, 11, 0),
+            head(Kind::Send, 2, 0, 5),
+            7,
+            8,
+            head(Kind::Resume, 1, 1, 0),
+            900_000,
+            head(Kind::Idle, 0, 1, 0),
+        ];
+        let records = decode(words);
+        let ticks: Vec<u64> = records.iter().map(|record| record.ticks).collect();
+        assert_eq!(ticks, [1_010, 1_010, 900_000, 900_000]);
     }
 
     #[test]

@@ -6,6 +6,9 @@
 //! except for messages of different senders, between which nothing differs: the oldest one that has
 //! not run is taken.
 //!
+//! A message or task that was sent or put before a pause of the recording, and ran after it, has no
+//! link: there may have been others in between.
+//!
 //! # Invariants
 //! 1. An event has at most one link, and a cause at most one effect.
 
@@ -54,6 +57,7 @@ impl Flows {
             of_tracks: events.tracks.iter().map(|_| HashMap::new()).collect(),
         };
         let (tasks, messages) = collect(events);
+        let window = |at_ns| events.pauses.partition_point(|pause| pause.until_ns <= at_ns);
         let mut next = (u64::from(process) << 40) + 1;
         let mut link = |flows: &mut Self, cause: Place, effect: Place| {
             let of_cause = &events.tracks[cause.track].events[cause.index];
@@ -64,10 +68,10 @@ impl Flows {
             flows.of_tracks[effect.track].insert(effect.index, Link { flow, name });
         };
         for (_, mut pending) in sorted(tasks) {
-            pending.match_latest(|cause, effect| link(&mut flows, cause, effect));
+            pending.match_latest(window, |cause, effect| link(&mut flows, cause, effect));
         }
         for (_, mut pending) in sorted(messages) {
-            pending.match_oldest(|cause, effect| link(&mut flows, cause, effect));
+            pending.match_oldest(window, |cause, effect| link(&mut flows, cause, effect));
         }
         flows
     }
@@ -116,8 +120,8 @@ impl Pending {
         self.effects.sort_by_key(|place| place.at_ns);
     }
 
-    /// Links each effect to the last cause before it.
-    fn match_latest(&mut self, mut link: impl FnMut(Place, Place)) {
+    /// Links each effect to the last cause before it in the same window between two pauses.
+    fn match_latest(&mut self, window: impl Fn(u64) -> usize, mut link: impl FnMut(Place, Place)) {
         self.sort();
         let mut causes = self.causes.iter().peekable();
         for effect in &self.effects {
@@ -129,17 +133,23 @@ impl Pending {
                     break;
                 }
             }
-            if let Some(cause) = last {
+            if let Some(cause) = last
+                && window(cause.at_ns) == window(effect.at_ns)
+            {
                 link(cause, *effect);
             }
         }
     }
 
-    /// Links each effect to the oldest cause before it that has none yet.
-    fn match_oldest(&mut self, mut link: impl FnMut(Place, Place)) {
+    /// Links each effect to the oldest cause before it that has none yet, in the same window between
+    /// two pauses.
+    fn match_oldest(&mut self, window: impl Fn(u64) -> usize, mut link: impl FnMut(Place, Place)) {
         self.sort();
         let mut causes: VecDeque<Place> = self.causes.iter().copied().collect();
         for effect in &self.effects {
+            while causes.front().is_some_and(|cause| window(cause.at_ns) < window(effect.at_ns)) {
+                causes.pop_front();
+            }
             let Some(cause) = causes.front() else { return };
             if cause.at_ns <= effect.at_ns + ERROR_NS {
                 link(*cause, *effect);

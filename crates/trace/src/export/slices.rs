@@ -10,6 +10,7 @@ use super::flows::Link;
 use crate::events::Event;
 use crate::record::ObjectId;
 use crate::record::kind::{Idling, Kind, Waiting};
+use crate::sources::Counts;
 
 /// The largest number of arguments of a slice or instant.
 pub(super) const ARGUMENTS_MAX: usize = 4;
@@ -69,10 +70,21 @@ enum Open {
     Scope(u32),
 }
 
+/// A time in which nothing of a thread was recorded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unrecorded {
+    pub(super) from_ns: u64,
+    pub(super) until_ns: u64,
+    /// The work that was left out.
+    pub(super) counts: Counts,
+}
+
 /// The open slices of a thread.
 #[derive(Debug)]
 pub(super) struct Slices<'a> {
     events: &'a [Event],
+    /// The pauses of the recording, oldest first.
+    pauses: &'a [Unrecorded],
     /// The flows and names of events, by index.
     links: &'a HashMap<usize, Link>,
     open: Vec<Open>,
@@ -80,14 +92,22 @@ pub(super) struct Slices<'a> {
     halves: HashMap<usize, u64>,
     /// The index of an entry that is shown as its message.
     shown: Option<usize>,
-    changes: Vec<Change>,
+    /// The changes that the last event has brought, with their times.
+    changes: Vec<(u64, Change)>,
+    now_ns: u64,
 }
 
 impl<'a> Slices<'a> {
     /// Creates a machine for the events of a thread.
-    pub(super) fn of(events: &'a [Event], links: &'a HashMap<usize, Link>) -> Self {
+    pub(super) fn of(
+        events: &'a [Event],
+        links: &'a HashMap<usize, Link>,
+        pauses: &'a [Unrecorded],
+    ) -> Self {
         Self {
             events,
+            pauses,
+            now_ns: 0,
             links,
             open: Vec::new(),
             halves: halves(events),
@@ -102,13 +122,15 @@ impl<'a> Slices<'a> {
     }
 
     /// Returns the changes that event `index` brings.
-    pub(super) fn step(&mut self, index: usize) -> &[Change] {
+    pub(super) fn step(&mut self, index: usize) -> &[(u64, Change)] {
         self.changes.clear();
         let event = self.events[index];
+        self.now_ns = event.at_ns;
         let (argument, [one, two]) = (event.argument, event.more);
         let link = self.links.get(&index).copied().unwrap_or_default();
         match event.kind {
             Kind::Time => {}
+            Kind::Resume => self.resume(index),
             Kind::RunTask => self.run(task_name(link), "task", [None; 2], link.flow),
             Kind::RunFork => self.run(Label::Fixed("fork"), "fork", [None; 2], link.flow),
             Kind::RunCall => self.run(Label::Name(argument), "call", [None; 2], None),
@@ -142,6 +164,14 @@ impl<'a> Slices<'a> {
                 self.instant(mark(Label::Fixed("steal"), "steal", [victim]), None);
             }
             Kind::Send | Kind::SendToNode => self.send(event.kind, argument, [one, two], link),
+            Kind::NodeSend | Kind::NodeReceive => {
+                let name = match event.kind {
+                    Kind::NodeSend => "send to node",
+                    _ => "receive from node",
+                };
+                let arguments = [number("node", argument.into()), number("bytes", one)];
+                self.instant(mark(Label::Fixed(name), "node", arguments), None);
+            }
             Kind::Note => {
                 let mark = mark(Label::Name(argument), "note", [number("value", one)]);
                 self.instant(mark, None);
@@ -161,7 +191,7 @@ impl<'a> Slices<'a> {
     /// Closes all slices but the first `count`.
     fn close_to(&mut self, count: usize) {
         for _ in count..self.open.len() {
-            self.changes.push(Change::End);
+            self.changes.push((self.now_ns, Change::End));
         }
         self.open.truncate(count);
     }
@@ -182,11 +212,11 @@ impl<'a> Slices<'a> {
     fn begin(&mut self, open: Open, mark: Mark) {
         self.close_idle();
         self.open.push(open);
-        self.changes.push(Change::Begin(mark));
+        self.changes.push((self.now_ns, Change::Begin(mark)));
     }
 
     fn instant(&mut self, mark: Mark, flow: Option<u64>) {
-        self.changes.push(Change::Instant(Mark { flow, ..mark }));
+        self.changes.push((self.now_ns, Change::Instant(Mark { flow, ..mark })));
     }
 
     fn run<const N: usize>(
@@ -233,6 +263,28 @@ impl<'a> Slices<'a> {
         self.close_level();
         let name = reason.map_or("idle", Idling::name);
         self.begin(Open::Idle, mark(Label::Fixed(name), "idle", []));
+    }
+
+    /// Ends all slices where the pause before this event began, and shows the pause.
+    fn resume(&mut self, index: usize) {
+        let at_ns = self.now_ns;
+        let last_ns = index.checked_sub(1).map_or(0, |last| self.events[last].at_ns);
+        let pause = self.pauses.iter().rfind(|pause| pause.from_ns < at_ns);
+        // A thread may have recorded its last event just after the pause began.
+        self.now_ns = pause.map_or(at_ns, |pause| pause.from_ns).clamp(last_ns, at_ns);
+        self.close_to(0);
+        if let Some(pause) = pause {
+            let arguments = [
+                number("tasks", pause.counts.tasks),
+                number("messages", pause.counts.messages),
+                number("idle_ns", pause.counts.idle_ns),
+            ];
+            let mark = mark(Label::Fixed("not recorded"), "pause", arguments);
+            self.changes.push((self.now_ns, Change::Begin(mark)));
+            let until_ns = pause.until_ns.clamp(self.now_ns, at_ns);
+            self.changes.push((until_ns, Change::End));
+        }
+        self.now_ns = at_ns;
     }
 
     fn wait(&mut self, reason: u32, subject: u64) {
@@ -350,10 +402,17 @@ mod tests {
     /// Returns the slices of events as text: the name when one begins, and a `)` when one ends.
     fn text(events: &[Event]) -> String {
         let links = HashMap::new();
-        let mut slices = Slices::of(events, &links);
+        let pause = Unrecorded {
+            from_ns: 60,
+            until_ns: 90,
+            counts: Counts::default(),
+        };
+        let pauses = [pause];
+        let mut slices = Slices::of(events, &links, &pauses);
         let mut text = String::new();
         for index in 0..events.len() {
-            for change in slices.step(index) {
+            for (at_ns, change) in slices.step(index) {
+                assert!(*at_ns <= events[index].at_ns);
                 match change {
                     Change::Begin(mark) => text += &format!("{}(", mark.category),
                     Change::End => text.push(')'),
@@ -390,6 +449,18 @@ mod tests {
             event(8, Kind::Idle, 1),
         ];
         assert_eq!(text(&events), "task(join(wait(idle()task())))idle(");
+    }
+
+    #[test]
+    fn a_pause_ends_all_slices_and_is_a_slice() {
+        let events = [
+            event(50, Kind::RunMessage, 0),
+            event(55, Kind::Scope, 1),
+            event(100, Kind::Resume, 0),
+            event(101, Kind::EndScope, 1),
+            event(102, Kind::RunMessage, 0),
+        ];
+        assert_eq!(text(&events), "message(scope())pause()message(");
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! | kind | first argument | second word | third word |
 //! |---|---|---|---|
 //! | `Time` | | the counter | |
+//! | `Resume` | | the counter | |
 //! | `RunTask`, `RunFork` | the task | | |
 //! | `RunCall` | the name | | |
 //! | `Idle` | an [`Idling`] | | |
@@ -23,6 +24,8 @@
 //! | `Loop` | the name | the items | |
 //! | `Send` | the entry | the object | worker (24 bits), bytes |
 //! | `SendToNode` | the entry | the object | node (24 bits), bytes |
+//! | `NodeSend` | the node | the bytes | |
+//! | `NodeReceive` | the node | the bytes | |
 //! | `Entry` | the entry | the object | |
 //! | `Section` | the location | 1 for a writer | |
 //! | `EndSection` | the location | 1 in the last turn | |
@@ -81,11 +84,17 @@ pub enum Kind {
     EndScope,
     /// A rare event of a feature.
     Note,
+    /// Bytes were sent to another node, which was notified.
+    NodeSend,
+    /// Bytes of another node have arrived.
+    NodeReceive,
+    /// The first event of a thread after a pause of the recording comes next.
+    Resume,
 }
 
 impl Kind {
     /// All kinds in the order of their numbers, from 1.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 27] = [
         Self::Time,
         Self::RunTask,
         Self::RunFork,
@@ -110,6 +119,9 @@ impl Kind {
         Self::Scope,
         Self::EndScope,
         Self::Note,
+        Self::NodeSend,
+        Self::NodeReceive,
+        Self::Resume,
     ];
 
     /// The number of values that a kind may have in a table, more than there are kinds.

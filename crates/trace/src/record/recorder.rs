@@ -13,7 +13,7 @@ use super::kind::Kind;
 use super::stamps::{SHORT_NS, Stamps};
 use super::tracks::{self, Label, Track};
 use super::{names, recording};
-use crate::session;
+use crate::session::{self, WINDOW_BITS, pauses};
 
 /// The bits of a record's first word.
 pub(crate) const LEN_SHIFT: u32 = 6;
@@ -25,7 +25,7 @@ pub(crate) const ARGUMENT_SHIFT: u32 = 32;
 const KNOWN_NAMES: usize = 64;
 
 struct Recorder {
-    /// The recording that the segment belongs to.
+    /// The recording that the segment belongs to, and the window between two pauses.
     recording: Cell<u32>,
     /// `None` if there is none for the next event.
     segment: Cell<Option<&'static Segment>>,
@@ -34,6 +34,10 @@ struct Recorder {
     /// [`SHORT_NS`] in ticks.
     short: Cell<u64>,
     stamps: Stamps,
+    /// The counter when this thread began to count its words and readings, and their numbers.
+    since: Cell<u64>,
+    words: Cell<u64>,
+    readings: Cell<u64>,
     known: [Cell<KnownName>; KNOWN_NAMES],
     worker: Cell<Option<(u32, usize)>>,
 }
@@ -55,6 +59,9 @@ thread_local! {
             last: Cell::new(0),
             short: Cell::new(0),
             stamps: Stamps::new(),
+            since: Cell::new(0),
+            words: Cell::new(0),
+            readings: Cell::new(0),
             known: [const {
                 Cell::new(KnownName { owner: 0, member: 0, member_len: 0, number: 0 })
             }; KNOWN_NAMES],
@@ -105,6 +112,7 @@ impl Recorder {
                     return self.put_timed(segment, now, kind, argument, &more);
                 }
                 self.last.set(now);
+                self.readings.set(self.readings.get() + 1);
                 self.stamps.learn(before, kind, passed, self.short.get());
                 passed
             }
@@ -142,34 +150,70 @@ impl Recorder {
         }
     }
 
-    /// Records an event in a new segment: the first event of this thread in a recording, or the
-    /// first that does not fit into the last segment.
+    /// Records an event that is the first of this thread in a recording or after a pause, or that does
+    /// not fit into the last segment.
     #[cold]
     fn put_slow(&self, kind: Kind, argument: u32, more: &[u64]) {
-        let number = recording();
-        if number == 0 {
+        let current = recording();
+        if current == 0 {
             return;
         }
-        if self.recording.get() != number {
-            self.recording.set(number);
-            self.short.set(session::ticks_of(SHORT_NS));
-            let track = tracks::add(self.label());
-            // A thread that is just ending records no more.
-            if TRACK.try_with(|own| *own.borrow_mut() = track).is_err() {
-                return self.segment.set(None);
+        let before = self.recording.replace(current);
+        let now = ticks();
+        if before >> WINDOW_BITS != current >> WINDOW_BITS {
+            self.begin_recording();
+        } else if before != current {
+            return self.resume(now, kind, argument, more);
+        } else if self.segment.get().is_some() {
+            self.words.set(self.words.get() + SEGMENT_WORDS as u64);
+            let (words, readings) = (self.words.get(), self.readings.get());
+            if pauses::pause_if_costly(words, readings, self.since.get()) {
+                self.begin_window(now);
             }
         }
-        let now = ticks();
+        self.begin_segment(now);
+        if let Some(segment) = self.segment.get() {
+            self.last.set(now);
+            self.store_slice(segment, head(kind, more.len(), 1, argument), more);
+        }
+    }
+
+    /// Records the first event of this thread after a pause.
+    fn resume(&self, now: u64, kind: Kind, argument: u32, more: &[u64]) {
+        self.begin_window(now);
+        let has_space = |segment: &Segment| segment.len() + 3 + more.len() < SEGMENT_WORDS;
+        if !self.segment.get().is_some_and(has_space) {
+            self.begin_segment(now);
+        }
+        if let Some(segment) = self.segment.get() {
+            segment.append(segment.len(), [head(Kind::Resume, 1, 1, 0), now]);
+            self.last.set(now);
+            self.store_slice(segment, head(kind, more.len(), 1, argument), more);
+        }
+    }
+
+    /// Adds a track for this thread.
+    fn begin_recording(&self) {
+        self.short.set(session::ticks_of(SHORT_NS));
+        self.begin_window(ticks());
+        let track = tracks::add(self.label());
+        // A thread that is just ending records no more.
+        let _ = TRACK.try_with(|own| *own.borrow_mut() = track);
+    }
+
+    /// Counts words and readings from now on.
+    fn begin_window(&self, now: u64) {
+        self.since.set(now);
+        self.words.set(0);
+        self.readings.set(0);
+    }
+
+    fn begin_segment(&self, now: u64) {
         let next = TRACK.try_with(|track| {
             let track = track.borrow();
             track.as_ref().map(|track| track.next_segment(now))
         });
-        let Ok(Some(segment)) = next else {
-            return self.segment.set(None);
-        };
-        self.segment.set(Some(segment));
-        self.last.set(now);
-        self.store_slice(segment, head(kind, more.len(), 1, argument), more);
+        self.segment.set(next.ok().flatten());
     }
 
     fn label(&self) -> Label {

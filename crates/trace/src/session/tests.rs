@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
 use super::*;
-use crate::events::{Thread, Track};
+use crate::events::{Events, Thread, Track};
 use crate::record::kind::{Idling, Kind};
 use crate::record::{self, Name, ObjectId, Scope, TaskId};
 
@@ -13,6 +13,12 @@ static ONE: Mutex<()> = Mutex::new(());
 
 fn one_at_a_time() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Begins a recording of all events.
+fn begin(buffer_bytes: usize) -> Result<Recording, BeginError> {
+    let detail = Detail::All;
+    Recording::begin(&Options { buffer_bytes, detail })
 }
 
 fn of_thread<'a>(events: &'a Events, name: &str) -> &'a Track {
@@ -29,7 +35,7 @@ fn on_thread(name: &str, call: impl FnOnce() + Send + 'static) {
 #[test]
 fn events_come_back_with_their_arguments_and_times() {
     let _one = one_at_a_time();
-    let recording = Recording::begin(1 << 20).expect("no other");
+    let recording = begin(1 << 20).expect("no other");
     on_thread("maker", || {
         record::run_task(TaskId::at(64 * 17));
         record::send(Name::of_member("Cell", "receive"), ObjectId::new(3, 5), 2, 100);
@@ -55,7 +61,7 @@ fn events_come_back_with_their_arguments_and_times() {
 #[test]
 fn a_full_buffer_drops_the_oldest_events_and_says_how_many() {
     let _one = one_at_a_time();
-    let recording = Recording::begin(4 << 16).expect("no other");
+    let recording = begin(4 << 16).expect("no other");
     let count = 200_000_u32;
     on_thread("many", move || {
         for index in 0..count {
@@ -75,13 +81,13 @@ fn a_full_buffer_drops_the_oldest_events_and_says_how_many() {
 #[test]
 fn two_recordings_at_a_time_are_refused_and_the_next_one_begins_empty() {
     let _one = one_at_a_time();
-    let first = Recording::begin(1 << 20).expect("no other");
-    assert_eq!(Recording::begin(1 << 20).err(), Some(BeginError::UnderWay));
+    let first = begin(1 << 20).expect("no other");
+    assert_eq!(begin(1 << 20).err(), Some(BeginError::UnderWay));
     on_thread("first", || record::fork(1));
     drop(first);
     assert!(!record::is_on());
     on_thread("between", || record::fork(2));
-    let second = Recording::begin(1 << 20).expect("no other");
+    let second = begin(1 << 20).expect("no other");
     on_thread("second", || record::fork(3));
     let events = second.events();
     let names: Vec<_> = events.tracks.iter().map(|track| &track.thread).collect();
@@ -91,7 +97,7 @@ fn two_recordings_at_a_time_are_refused_and_the_next_one_begins_empty() {
 #[test]
 fn events_are_read_while_threads_record_more() {
     let _one = one_at_a_time();
-    let recording = Recording::begin(1 << 18).expect("no other");
+    let recording = begin(1 << 18).expect("no other");
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let stopped = std::sync::Arc::clone(&stop);
     let thread = thread::Builder::new().name("busy".to_owned()).spawn(move || {
@@ -115,4 +121,30 @@ fn events_are_read_while_threads_record_more() {
     }
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     thread.expect("a thread").join().expect("no panic");
+}
+
+#[test]
+fn a_recording_of_short_events_pauses_and_counts_what_it_leaves_out() {
+    let _one = one_at_a_time();
+    let recording = Recording::begin(&Options::default()).expect("no other");
+    on_thread("short", || {
+        let start = std::time::Instant::now();
+        while start.elapsed() < std::time::Duration::from_millis(100) {
+            for index in 0..1_000 {
+                record::fork(index);
+            }
+        }
+    });
+    let events = recording.events();
+    assert!(!events.pauses.is_empty());
+    assert!(events.pauses.iter().all(|pause| pause.from_ns <= pause.until_ns));
+    let track = of_thread(&events, "short");
+    assert!(track.events.iter().any(|event| event.kind == Kind::Resume));
+    assert!(track.events.is_sorted_by_key(|event| event.at_ns));
+    let is_in_pause = |at_ns: u64| {
+        // The thread that pauses records a few events until the others notice.
+        let mut pauses = events.pauses.iter();
+        pauses.any(|pause| pause.from_ns + 50_000 < at_ns && at_ns < pause.until_ns)
+    };
+    assert!(!track.events.iter().any(|event| is_in_pause(event.at_ns)));
 }

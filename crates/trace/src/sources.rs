@@ -1,0 +1,59 @@
+//! The runtimes of this process, as recordings see them.
+
+use std::ops::DerefMut;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// A runtime that has facts and counters for a recording.
+pub trait Source: Send + Sync {
+    /// Returns facts: names, and texts or JSON.
+    fn facts(&self) -> Vec<(String, String)>;
+
+    /// Returns the counters of each worker and compensating thread, by index, and the number of the
+    /// runtime.
+    fn counts(&self) -> (u32, Vec<Counts>);
+
+    /// Makes all workers notice that events are recorded from now on.
+    fn recording_resumed(&self);
+}
+
+/// The counters of one worker that a recording needs for times in which it is paused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The number of tasks, stolen forks and messages that it has run.
+    pub tasks: u64,
+    /// The number of messages that it has run.
+    pub messages: u64,
+    /// The time without work, in nanoseconds.
+    pub idle_ns: u64,
+}
+
+impl Counts {
+    /// Returns the counts since `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            tasks: self.tasks.saturating_sub(earlier.tasks),
+            messages: self.messages.saturating_sub(earlier.messages),
+            idle_ns: self.idle_ns.saturating_sub(earlier.idle_ns),
+        }
+    }
+}
+
+static SOURCES: Mutex<Vec<Weak<dyn Source>>> = Mutex::new(Vec::new());
+
+fn sources() -> impl DerefMut<Target = Vec<Weak<dyn Source>>> {
+    SOURCES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds a runtime, which recordings ask while it lives. Before it ends, it
+/// [keeps](crate::trace_file::keep_facts) its facts.
+pub fn add(source: Weak<dyn Source>) {
+    let mut sources = sources();
+    sources.retain(|source| source.strong_count() > 0);
+    sources.push(source);
+}
+
+/// Returns the runtimes that live.
+pub(crate) fn all() -> Vec<Arc<dyn Source>> {
+    sources().iter().filter_map(Weak::upgrade).collect()
+}
