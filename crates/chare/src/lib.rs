@@ -463,9 +463,9 @@ mod node;
 #[cfg_attr(loom, allow(dead_code, reason = "the models have no other nodes"))]
 pub mod nodes;
 mod outside;
-mod reduction;
 #[cfg_attr(loom, allow(dead_code, reason = "the models have no other nodes"))]
 mod recorded;
+mod reduction;
 mod remote;
 mod reply;
 mod scan;

@@ -65,10 +65,7 @@ pub(crate) fn entry(entry: (&'static str, &'static str), of: (u32, Number)) {
 }
 
 #[inline(never)]
-fn entry_slow(
-    (chare, entry): (&'static str, &'static str),
-    (collection, number): (u32, Number),
-) {
+fn entry_slow((chare, entry): (&'static str, &'static str), (collection, number): (u32, Number)) {
     record::entry(Name::of_member(chare, entry), object(collection, number));
 }
 

@@ -16,9 +16,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use raddle_trace::trace_file;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use raddle_trace::trace_file;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::address::{NodeId, Shape};

@@ -264,7 +264,13 @@ impl<T: Send + 'static> Handle<T> {
         on_panic: Option<OnPanic>,
         call: F,
     ) -> (Self, impl FnOnce() + Send + use<T, F>) {
-        let handle = Self::new(shared, on_panic, true, Some(Box::new(call)), type_name::<F>());
+        let handle = Self::new(
+            shared,
+            on_panic,
+            true,
+            Some(Box::new(call)),
+            type_name::<F>(),
+        );
         let packet = Arc::clone(&handle.packet);
         let ending = EndCall::new(shared);
         let runner = move || {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::record::kind::Kind;
 use crate::sources::Counts;
 
-#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-mod decode;
+#[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
+pub(crate) mod decode;
 
 /// The events of all threads.
 #[derive(Clone, Debug, Default)]
@@ -80,38 +80,4 @@ pub struct Event {
     pub argument: u32,
     /// The other words, which are zero if the kind has none.
     pub more: [u64; 2],
-}
-
-/// Turns readings of the counter into times.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock {
-    ticks: u64,
-    ns: u64,
-    passed: (u64, u64),
-}
-
-impl Clock {
-    /// Creates a clock from two pairs of a reading and a time.
-    pub(crate) fn between(first: (u64, u64), last: (u64, u64)) -> Self {
-        Self {
-            ticks: first.0,
-            ns: first.1,
-            passed: (
-                last.0.saturating_sub(first.0).max(1),
-                last.1.saturating_sub(first.1),
-            ),
-        }
-    }
-
-    /// Returns the time of a reading.
-    pub(crate) fn ns(&self, ticks: u64) -> u64 {
-        // A thread may read the counter just before the recording does.
-        let since = ticks.saturating_sub(self.ticks);
-        let ns = u128::from(since) * u128::from(self.passed.1) / u128::from(self.passed.0);
-        self.ns + ns as u64
-    }
-
-    pub(crate) fn range(&self) -> (u64, u64) {
-        (self.ns, self.ns + self.passed.1)
-    }
 }

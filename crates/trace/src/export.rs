@@ -87,7 +87,12 @@ pub fn write<W: Write>(events: &Events, facts: &Facts, writer: &mut Writer<W>) -
             writer,
             names: &names,
         }
-        .write(track, &flows.of_tracks[index], &unrecorded(events, track), events.until_ns)?;
+        .write(
+            track,
+            &flows.of_tracks[index],
+            &unrecorded(events, track),
+            events.until_ns,
+        )?;
     }
     Ok(())
 }
@@ -122,11 +127,7 @@ fn name_of(thread: &Thread) -> String {
     }
 }
 
-fn write_facts<W: Write>(
-    events: &Events,
-    facts: &Facts,
-    writer: &mut Writer<W>,
-) -> io::Result<()> {
+fn write_facts<W: Write>(events: &Events, facts: &Facts, writer: &mut Writer<W>) -> io::Result<()> {
     writer.track(&WrittenTrack {
         id: 0,
         process: facts.process,

@@ -5,14 +5,8 @@
 //! recording, it stores one to three words in the buffer of its thread, and usually reads the
 //! processor's time-stamp counter.
 //!
-//! | module | contents |
-//! |---|---|
-//! | [`kind`] | the kinds of events, and the words of each |
-//! | [`buffer`] | the segments of a thread's buffer, which other threads read |
-//! | [`recorder`] | the writing side: one per thread |
-//! | [`stamps`] | decides which events get a time of their own |
-//! | [`names`] | numbers for names |
-//! | [`tracks`] | all threads that have recorded events |
+//! [`kind`] has the kinds of events. The rest is in `live`, or in `absent` if this build records
+//! nothing.
 //!
 //! # The end of a slice
 //! Tasks and messages that a worker runs in turn need one event each: the next one, a search, or
@@ -24,75 +18,22 @@
 //! 2. A recording never changes the result of a program, and is never in its way: a buffer that is
 //!    full drops its oldest events, and counts them.
 //!
-//! Models (loom and shuttle) and Miri record nothing, nor does a build without the feature `events`.
+//! Models (loom and shuttle) and Miri record nothing, nor does a build with
+//! `RUSTFLAGS="--cfg raddle_no_events"`, with which the benchmark compares.
 
+#[cfg(any(loom, shuttle, miri, raddle_no_events))]
+mod absent;
 pub mod kind;
+#[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
+pub(crate) mod live;
 
-#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-pub(crate) mod buffer;
-#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-pub(crate) mod names;
-#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-pub(crate) mod recorder;
-#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-pub(crate) mod stamps;
-#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-pub(crate) mod tracks;
+#[cfg(any(loom, shuttle, miri, raddle_no_events))]
+use absent as side;
+#[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
+use live as side;
 
 use kind::{Idling, Kind, Waiting};
-
-#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-mod switch {
-    use raddle_sync::prim::{AtomicU32, Relaxed};
-
-    /// The number of the recording under way; zero if there is none.
-    static RECORDING: AtomicU32 = AtomicU32::new(0);
-
-    /// Returns the number of the recording under way; zero if there is none.
-    #[inline(always)]
-    pub(crate) fn recording() -> u32 {
-        // Relaxed: a thread that sees a change late records a few events more or fewer.
-        RECORDING.load(Relaxed)
-    }
-
-    pub(crate) fn set_recording(number: u32) {
-        // Relaxed: as above.
-        RECORDING.store(number, Relaxed);
-    }
-
-    /// Returns true while events are recorded.
-    #[inline(always)]
-    pub fn is_on() -> bool {
-        recording() != 0
-    }
-}
-
-#[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
-mod switch {
-    /// Returns false: this build records no events.
-    #[inline(always)]
-    pub fn is_on() -> bool {
-        false
-    }
-}
-
-pub use switch::is_on;
-#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-pub(crate) use switch::{recording, set_recording};
-
-/// Calls a function of the recorder of this thread.
-#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-macro_rules! put {
-    ($kind:expr, $a:expr $(, $more:expr)*) => {
-        recorder::put($kind, $a, [$($more),*])
-    };
-}
-#[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
-macro_rules! put {
-    ($kind:expr, $a:expr $(, $more:expr)*) => {{
-        let _ = ($kind, $a $(, $more)*);
-    }};
-}
+pub use side::is_on;
 
 /// A name that is cheap to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,24 +49,12 @@ impl Name {
     /// Returns the name `owner::member`, or only `member` if the owner is empty.
     #[inline]
     pub fn of_member(owner: &'static str, member: &'static str) -> Self {
-        #[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-        return Self(recorder::name(owner, member));
-        #[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
-        {
-            let _ = (owner, member);
-            Self(0)
-        }
+        Self(side::name(owner, member))
     }
 
     /// Returns a name that is no constant. Cost: a lock and a search.
     pub fn of_text(text: &str) -> Self {
-        #[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-        return Self(names::number_of(text));
-        #[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
-        {
-            let _ = text;
-            Self(0)
-        }
+        Self(side::number_of(text))
     }
 }
 
@@ -169,10 +98,7 @@ impl ObjectId {
 
     /// Returns the collection and the number that were packed into `word`.
     pub const fn unpack(word: u64) -> (u32, u64) {
-        (
-            (word >> Self::BITS) as u32,
-            word & ((1 << Self::BITS) - 1),
-        )
+        ((word >> Self::BITS) as u32, word & ((1 << Self::BITS) - 1))
     }
 }
 
@@ -185,7 +111,7 @@ macro_rules! recorded {
             #[inline(always)]
             pub fn $name($($argument: $type),*) {
                 if is_on() {
-                    put!($kind, $a $(, $more)*);
+                    side::put($kind, $a, [$($more),*]);
                 }
             }
         )*
@@ -311,8 +237,5 @@ impl Drop for Loop {
 
 /// Gives this thread a label in recordings: worker `index` of runtime `runtime`.
 pub fn this_is_worker(runtime: u32, index: usize) {
-    #[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
-    recorder::set_worker(runtime, index);
-    #[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
-    let _ = (runtime, index);
+    side::set_worker(runtime, index);
 }

@@ -9,7 +9,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-#[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
+#[cfg(any(loom, shuttle, miri, raddle_no_events))]
 use crate::events::Events;
 
 /// The memory for events that a recording may use in all, if nothing else is said.
@@ -52,25 +52,15 @@ pub enum BeginError {
     #[error("events are being recorded already: one recording can be under way at a time")]
     UnderWay,
     /// This build records no events.
-    #[error("this build records no events: it is without the feature `events` of raddle-trace")]
+    #[error("this build records no events: it was made with the flag raddle_no_events")]
     Absent,
 }
 
 /// A recording that is under way. It ends when it is dropped.
 #[must_use = "a recording ends when it is dropped"]
 pub struct Recording {
-    #[cfg_attr(
-        not(all(feature = "events", not(any(loom, shuttle, miri)))),
-        expect(dead_code, reason = "this build has no recordings")
-    )]
-    begun: Moment,
-}
-
-/// A reading of the counter, and of the clock at the same time.
-#[derive(Clone, Copy, Debug)]
-struct Moment {
-    ticks: u64,
-    ns: u64,
+    #[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
+    begun: live::Moment,
 }
 
 impl fmt::Debug for Recording {
@@ -79,7 +69,7 @@ impl fmt::Debug for Recording {
     }
 }
 
-#[cfg(not(all(feature = "events", not(any(loom, shuttle, miri)))))]
+#[cfg(any(loom, shuttle, miri, raddle_no_events))]
 impl Recording {
     /// Returns [`BeginError::Absent`]: this build records no events.
     ///
@@ -96,21 +86,22 @@ impl Recording {
     }
 }
 
-#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+#[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
 pub(crate) mod pauses;
 
-#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+#[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
 pub(crate) use live::{WINDOW_BITS, ticks_of};
 
-#[cfg(all(feature = "events", not(any(loom, shuttle, miri))))]
+#[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
 mod live {
     use raddle_sync::clock::ticks;
     use raddle_sync::prim::{AtomicU64, Mutex, Relaxed, clock_ns};
 
-    use super::{BeginError, Detail, Moment, Options, Recording, pauses};
-    use crate::events::{Clock, Events};
-    use crate::record::buffer::{self, SEGMENT_BYTES};
-    use crate::record::{names, set_recording, tracks};
+    use super::{BeginError, Detail, Options, Recording, pauses};
+    use crate::events::Events;
+    use crate::events::decode::Clock;
+    use crate::record::live::buffer::{self, SEGMENT_BYTES};
+    use crate::record::live::{names, set_recording, tracks};
 
     /// The bits of the number of a recording that count its pauses.
     pub(crate) const WINDOW_BITS: u32 = 20;
@@ -128,6 +119,13 @@ mod live {
     pub(crate) fn ticks_of(ns: u64) -> u64 {
         // Relaxed: an estimate.
         (ns * TICKS_PER_MIB_NS.load(Relaxed)) >> 20
+    }
+
+    /// A reading of the counter, and of the clock at the same time.
+    #[derive(Clone, Copy, Debug)]
+    pub(super) struct Moment {
+        ticks: u64,
+        ns: u64,
     }
 
     impl Moment {
@@ -180,10 +178,7 @@ mod live {
         #[must_use]
         pub fn events(&self) -> Events {
             let now = Moment::now();
-            let clock = Clock::between(
-                (self.begun.ticks, self.begun.ns),
-                (now.ticks, now.ns),
-            );
+            let clock = Clock::between((self.begun.ticks, self.begun.ns), (now.ticks, now.ns));
             let (tracks, refused) = tracks::all();
             let copies = tracks
                 .iter()
@@ -204,5 +199,5 @@ mod live {
     }
 }
 
-#[cfg(all(test, feature = "events", not(any(loom, shuttle, miri))))]
+#[cfg(all(test, not(any(loom, shuttle, miri, raddle_no_events))))]
 mod tests;

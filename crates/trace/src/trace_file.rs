@@ -178,7 +178,10 @@ pub fn keep_facts(facts: impl IntoIterator<Item = (String, String)>) {
 /// Returns a fact with a value as JSON.
 pub fn fact(name: impl Into<String>, value: &impl Serialize) -> (String, String) {
     let json = serde_json::to_string(value);
-    (name.into(), json.unwrap_or_else(|error| format!("\"{error}\"")))
+    (
+        name.into(),
+        json.unwrap_or_else(|error| format!("\"{error}\"")),
+    )
 }
 
 /// Ends the recording of this process and writes its file. Returns `None` if there is no recording,
@@ -258,7 +261,10 @@ fn write_error(path: &Path, source: io::Error) -> TraceFileError {
 fn program_name() -> String {
     let path = env::args_os().next().map(PathBuf::from);
     let name = path.as_ref().and_then(|path| path.file_name());
-    name.map_or_else(|| "program".to_owned(), |name| name.to_string_lossy().into_owned())
+    name.map_or_else(
+        || "program".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 /// Replaces `%p` and `%n` in the name of a file.
@@ -281,10 +287,12 @@ fn buffer_bytes() -> Result<usize, TraceFileError> {
 }
 
 fn detail() -> Result<Detail, TraceFileError> {
-    let detail = variable(DETAIL_VARIABLE, "limited or all", |text| match text.trim() {
-        "limited" => Some(Detail::Limited),
-        "all" => Some(Detail::All),
-        _ => None,
+    let detail = variable(DETAIL_VARIABLE, "limited or all", |text| {
+        match text.trim() {
+            "limited" => Some(Detail::Limited),
+            "all" => Some(Detail::All),
+            _ => None,
+        }
     })?;
     Ok(detail.unwrap_or(Detail::Limited))
 }

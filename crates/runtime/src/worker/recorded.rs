@@ -12,8 +12,8 @@ use raddle_trace::{Report, record, trace_file};
 use serde::Serialize;
 
 use super::{Shared, Worker};
-use crate::traffic::matrix_of;
 use crate::task::{Kind, TaskCell};
+use crate::traffic::matrix_of;
 
 /// The facts about a runtime that its recording has.
 #[derive(Serialize)]
@@ -36,7 +36,10 @@ impl Source for Shared {
             plan: self.placing().plan(),
             traffic: matrix_of(self.worker_count(), &self.traffic().flows()),
         };
-        vec![trace_file::fact(format!("runtime {}", self.number()), &facts)]
+        vec![trace_file::fact(
+            format!("runtime {}", self.number()),
+            &facts,
+        )]
     }
 
     fn counts(&self) -> (u32, Vec<Counts>) {
@@ -90,7 +93,9 @@ impl Worker {
     #[cold]
     fn follow_recording_slow(&self) {
         let idle = self.shared.idle();
-        self.forks().slots().watch(record::is_on(), || idle.anyone_sleeps());
+        self.forks()
+            .slots()
+            .watch(record::is_on(), || idle.anyone_sleeps());
     }
 
     /// Records that this worker is about to run the task in `cell`, unless it is a message, which is

@@ -1,10 +1,10 @@
 //! Decodes the words of recordings, and gives a time to each event.
 
-use super::{Clock, Event, Events, Pause, Thread, Track};
-use crate::record::buffer::{Copied, SEGMENT_WORDS};
+use super::{Event, Events, Pause, Thread, Track};
 use crate::record::kind::Kind;
-use crate::record::recorder::{ARGUMENT_SHIFT, LEN_SHIFT, TICKS_BITS, TICKS_SHIFT};
-use crate::record::tracks::Label;
+use crate::record::live::buffer::{Copied, SEGMENT_WORDS};
+use crate::record::live::recorder::{ARGUMENT_SHIFT, LEN_SHIFT, TICKS_BITS, TICKS_SHIFT};
+use crate::record::live::tracks::Label;
 use crate::session::pauses;
 
 /// The segments of one thread, and the number of segments that were overwritten.
@@ -65,6 +65,40 @@ impl Track {
                 .unwrap_or(0),
             events,
         }
+    }
+}
+
+/// Turns readings of the counter into times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    ticks: u64,
+    ns: u64,
+    passed: (u64, u64),
+}
+
+impl Clock {
+    /// Creates a clock from two pairs of a reading and a time.
+    pub(crate) fn between(first: (u64, u64), last: (u64, u64)) -> Self {
+        Self {
+            ticks: first.0,
+            ns: first.1,
+            passed: (
+                last.0.saturating_sub(first.0).max(1),
+                last.1.saturating_sub(first.1),
+            ),
+        }
+    }
+
+    /// Returns the time of a reading.
+    pub(crate) fn ns(&self, ticks: u64) -> u64 {
+        // A thread may read the counter just before the recording does.
+        let since = ticks.saturating_sub(self.ticks);
+        let ns = u128::from(since) * u128::from(self.passed.1) / u128::from(self.passed.0);
+        self.ns + ns as u64
+    }
+
+    pub(crate) fn range(&self) -> (u64, u64) {
+        (self.ns, self.ns + self.passed.1)
     }
 }
 
@@ -169,7 +203,7 @@ impl Decoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::recorder::head;
+    use crate::record::live::recorder::head;
 
     fn decode(words: Vec<u64>) -> Vec<Record> {
         let mut decoder = Decoder::default();

@@ -57,7 +57,11 @@ impl Flows {
             of_tracks: events.tracks.iter().map(|_| HashMap::new()).collect(),
         };
         let (tasks, messages) = collect(events);
-        let window = |at_ns| events.pauses.partition_point(|pause| pause.until_ns <= at_ns);
+        let window = |at_ns| {
+            events
+                .pauses
+                .partition_point(|pause| pause.until_ns <= at_ns)
+        };
         let mut next = (u64::from(process) << 40) + 1;
         let mut link = |flows: &mut Self, cause: Place, effect: Place| {
             let of_cause = &events.tracks[cause.track].events[cause.index];
@@ -98,8 +102,16 @@ fn collect(events: &Events) -> (Tasks, Messages) {
                 Kind::RunTask | Kind::RunFork => {
                     tasks.entry(event.argument).or_default().effects.push(place);
                 }
-                Kind::Send => messages.entry(message(event)).or_default().causes.push(place),
-                Kind::Entry => messages.entry(message(event)).or_default().effects.push(place),
+                Kind::Send => messages
+                    .entry(message(event))
+                    .or_default()
+                    .causes
+                    .push(place),
+                Kind::Entry => messages
+                    .entry(message(event))
+                    .or_default()
+                    .effects
+                    .push(place),
                 _ => {}
             }
         }
@@ -147,7 +159,10 @@ impl Pending {
         self.sort();
         let mut causes: VecDeque<Place> = self.causes.iter().copied().collect();
         for effect in &self.effects {
-            while causes.front().is_some_and(|cause| window(cause.at_ns) < window(effect.at_ns)) {
+            while causes
+                .front()
+                .is_some_and(|cause| window(cause.at_ns) < window(effect.at_ns))
+            {
                 causes.pop_front();
             }
             let Some(cause) = causes.front() else { return };
@@ -190,7 +205,10 @@ mod tests {
     fn a_task_is_linked_to_its_own_put_and_has_its_name() {
         let events = events(vec![
             vec![event(100, Kind::Put, 7, 1), event(60_000, Kind::Put, 7, 2)],
-            vec![event(50_000, Kind::RunTask, 7, 0), event(90_000, Kind::RunTask, 7, 0)],
+            vec![
+                event(50_000, Kind::RunTask, 7, 0),
+                event(90_000, Kind::RunTask, 7, 0),
+            ],
         ]);
         let flows = Flows::of(&events, 0);
         let of = |track: usize, index: usize| flows.of_tracks[track][&index];

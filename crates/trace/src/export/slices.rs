@@ -150,12 +150,18 @@ impl<'a> Slices<'a> {
             Kind::Section => self.section(argument, one == 1),
             Kind::EndSection => self.close(|open| open == Open::Section(argument)),
             Kind::Scope => {
-                self.begin(Open::Scope(argument), mark(Label::Name(argument), "scope", []));
+                self.begin(
+                    Open::Scope(argument),
+                    mark(Label::Name(argument), "scope", []),
+                );
             }
             Kind::EndScope => self.close(|open| open == Open::Scope(argument)),
             Kind::Put => self.put(Label::Name(one as u32), link),
             Kind::Publish => {
-                let arguments = [number("owner", one >> 32), number("depth", one & 0xffff_ffff)];
+                let arguments = [
+                    number("owner", one >> 32),
+                    number("depth", one & 0xffff_ffff),
+                ];
                 let mark = mark(Label::Fixed("publish fork"), "publish", arguments);
                 self.instant(mark, link.flow);
             }
@@ -216,7 +222,8 @@ impl<'a> Slices<'a> {
     }
 
     fn instant(&mut self, mark: Mark, flow: Option<u64>) {
-        self.changes.push((self.now_ns, Change::Instant(Mark { flow, ..mark })));
+        self.changes
+            .push((self.now_ns, Change::Instant(Mark { flow, ..mark })));
     }
 
     fn run<const N: usize>(
@@ -248,14 +255,23 @@ impl<'a> Slices<'a> {
             return;
         }
         // An entry ends the one before it in the same run.
-        if let Some(last) = self.open.iter().rposition(|open| matches!(open, Open::Run | Open::Wait))
+        if let Some(last) = self
+            .open
+            .iter()
+            .rposition(|open| matches!(open, Open::Run | Open::Wait))
             && self.open.get(last + 1) == Some(&Open::Entry)
         {
             self.close_to(last + 1);
         }
         let event = self.events[index];
         let mark = mark(Label::Name(event.argument), "entry", object(event.more[0]));
-        self.begin(Open::Entry, Mark { flow: link.flow, ..mark });
+        self.begin(
+            Open::Entry,
+            Mark {
+                flow: link.flow,
+                ..mark
+            },
+        );
     }
 
     fn idle(&mut self, reason: u32) {
@@ -268,10 +284,14 @@ impl<'a> Slices<'a> {
     /// Ends all slices where the pause before this event began, and shows the pause.
     fn resume(&mut self, index: usize) {
         let at_ns = self.now_ns;
-        let last_ns = index.checked_sub(1).map_or(0, |last| self.events[last].at_ns);
+        let last_ns = index
+            .checked_sub(1)
+            .map_or(0, |last| self.events[last].at_ns);
         let pause = self.pauses.iter().rfind(|pause| pause.from_ns < at_ns);
         // A thread may have recorded its last event just after the pause began.
-        self.now_ns = pause.map_or(at_ns, |pause| pause.from_ns).clamp(last_ns, at_ns);
+        self.now_ns = pause
+            .map_or(at_ns, |pause| pause.from_ns)
+            .clamp(last_ns, at_ns);
         self.close_to(0);
         if let Some(pause) = pause {
             let arguments = [
@@ -290,9 +310,7 @@ impl<'a> Slices<'a> {
     fn wait(&mut self, reason: u32, subject: u64) {
         let reason = Waiting::ALL.get(reason as usize).copied();
         let on = match reason {
-            Some(Waiting::Location) => {
-                Some(("on", Argument::Label(Label::Name(subject as u32))))
-            }
+            Some(Waiting::Location) => Some(("on", Argument::Label(Label::Name(subject as u32)))),
             Some(Waiting::Join) if subject > 0 => number("on", subject - 1),
             _ => None,
         };
@@ -344,7 +362,10 @@ fn number(name: &'static str, value: u64) -> Option<(&'static str, Argument)> {
 /// Returns the arguments that say which object an event is about.
 fn object(word: u64) -> [Option<(&'static str, Argument)>; 2] {
     let (collection, element) = ObjectId::unpack(word);
-    [number("collection", collection.into()), number("element", element)]
+    [
+        number("collection", collection.into()),
+        number("element", element),
+    ]
 }
 
 fn mark<const N: usize>(
@@ -372,7 +393,9 @@ fn halves(events: &[Event]) -> HashMap<usize, u64> {
             Kind::EndJoin | Kind::SecondHalf => {
                 // Forks inside that did not end have unwound, or ended before the recording.
                 let is_it = |fork: &usize| events[*fork].argument == event.argument;
-                let Some(at) = open.iter().rposition(is_it) else { continue };
+                let Some(at) = open.iter().rposition(is_it) else {
+                    continue;
+                };
                 let fork = open[at];
                 open.truncate(at + usize::from(event.kind == Kind::SecondHalf));
                 if event.kind == Kind::SecondHalf {

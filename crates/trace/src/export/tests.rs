@@ -4,8 +4,8 @@ use raddle_timeline::{EventKind, Format, Timeline, read};
 
 use super::*;
 use crate::events::Event;
-use crate::record::{ObjectId, TaskId};
 use crate::record::kind::Kind;
+use crate::record::{ObjectId, TaskId};
 
 fn event(at_ns: u64, kind: Kind, argument: u32, more: [u64; 2]) -> Event {
     Event {
@@ -32,7 +32,10 @@ fn two_workers() -> Events {
     Events {
         from_ns: 1_000,
         until_ns: 9_000_000,
-        names: vec!["app::make::{{closure}}".to_owned(), "Cell::receive".to_owned()],
+        names: vec![
+            "app::make::{{closure}}".to_owned(),
+            "Cell::receive".to_owned(),
+        ],
         tracks: vec![
             track(
                 worker(0),
@@ -78,11 +81,20 @@ fn tasks_and_messages_are_slices_with_flows_from_their_causes() {
             let events = timeline.events().iter();
             events
                 .filter(|event| timeline.text(event.category()) == category)
-                .map(|event| (timeline.text(event.name()), event.kind(), event.duration_ns()))
+                .map(|event| {
+                    (
+                        timeline.text(event.name()),
+                        event.kind(),
+                        event.duration_ns(),
+                    )
+                })
                 .collect()
         };
         assert_eq!(texts("task"), [("app::make", EventKind::Slice, 200_000)]);
-        assert_eq!(texts("message"), [("Cell::receive", EventKind::Slice, 500_000)]);
+        assert_eq!(
+            texts("message"),
+            [("Cell::receive", EventKind::Slice, 500_000)]
+        );
         assert_eq!(texts("put"), [("app::make", EventKind::Instant, 0)]);
         assert_eq!(texts("idle").len(), 3);
         let arrows: Vec<(String, String)> = timeline
@@ -90,13 +102,18 @@ fn tasks_and_messages_are_slices_with_flows_from_their_causes() {
             .iter()
             .map(|arrow| {
                 let category = |index: usize| {
-                    timeline.text(timeline.events()[index].category()).to_owned()
+                    timeline
+                        .text(timeline.events()[index].category())
+                        .to_owned()
                 };
                 (category(arrow.from), category(arrow.to))
             })
             .collect();
         let expected = [("put", "task"), ("send", "message")];
-        assert_eq!(arrows, expected.map(|(from, to)| (from.to_owned(), to.to_owned())));
+        assert_eq!(
+            arrows,
+            expected.map(|(from, to)| (from.to_owned(), to.to_owned()))
+        );
     }
 }
 
@@ -104,9 +121,18 @@ fn tasks_and_messages_are_slices_with_flows_from_their_causes() {
 fn the_type_of_a_closure_is_shown_as_its_place_in_the_program() {
     let cases = [
         ("app::scene::render::{{closure}}", "app::scene::render"),
-        ("raddle_runtime::enter::run_root<(), app::main::{{closure}}>::{{closure}}", "app::main"),
-        ("raddle_runtime::loops::each<T, app::a::{{closure}}::{{closure}}>", "app::a"),
-        ("raddle_runtime::enter::run_root<()>::{{closure}}", "raddle_runtime::enter::run_root"),
+        (
+            "raddle_runtime::enter::run_root<(), app::main::{{closure}}>::{{closure}}",
+            "app::main",
+        ),
+        (
+            "raddle_runtime::loops::each<T, app::a::{{closure}}::{{closure}}>",
+            "app::a",
+        ),
+        (
+            "raddle_runtime::enter::run_root<()>::{{closure}}",
+            "raddle_runtime::enter::run_root",
+        ),
         ("raddle_chare::f::{{closure}}", "raddle_chare::f"),
         ("app::function", "app::function"),
         ("Cell::receive", "Cell::receive"),

@@ -17,18 +17,18 @@ use std::time::Duration;
 use raddle_sync::clock::ticks;
 
 use super::live::ticks_of;
-use crate::record::{recording, set_recording};
+use crate::record::live::{recording, set_recording};
 use crate::sources::{self, Counts};
 
 /// The share of a thread's time that recording may take, in thousandths.
-const SHARE_MAX: u64 = 30;
+const SHARE_MAX: u64 = 25;
 /// The time for which a thread records before it may pause.
 const WINDOW_NS: u64 = 300_000;
 /// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 /// The costs of an event, in tenths of nanoseconds: of a word, and of a reading of the counter.
-const WORD_COST: u64 = 15;
-const READING_COST: u64 = 115;
+const WORD_COST: u64 = 45;
+const READING_COST: u64 = 120;
 
 /// A time in which nothing was recorded.
 #[derive(Clone, Debug)]
@@ -139,7 +139,11 @@ fn serve() {
         let pause = loop {
             match state.as_ref().and_then(|state| state.under_way) {
                 Some((_, pause)) => break pause,
-                None => state = REQUESTED.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => {
+                    state = REQUESTED
+                        .wait(state)
+                        .unwrap_or_else(PoisonError::into_inner)
+                }
             }
         };
         drop(state);

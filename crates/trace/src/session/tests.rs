@@ -12,18 +12,26 @@ use crate::record::{self, Name, ObjectId, Scope, TaskId};
 static ONE: Mutex<()> = Mutex::new(());
 
 fn one_at_a_time() -> MutexGuard<'static, ()> {
-    ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    ONE.lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Begins a recording of all events.
 fn begin(buffer_bytes: usize) -> Result<Recording, BeginError> {
     let detail = Detail::All;
-    Recording::begin(&Options { buffer_bytes, detail })
+    Recording::begin(&Options {
+        buffer_bytes,
+        detail,
+    })
 }
 
 fn of_thread<'a>(events: &'a Events, name: &str) -> &'a Track {
     let is_it = |track: &&Track| track.thread == Thread::Other(name.to_owned());
-    events.tracks.iter().find(is_it).expect("it has recorded events")
+    events
+        .tracks
+        .iter()
+        .find(is_it)
+        .expect("it has recorded events")
 }
 
 /// Calls `call` on a thread with this name.
@@ -38,7 +46,12 @@ fn events_come_back_with_their_arguments_and_times() {
     let recording = begin(1 << 20).expect("no other");
     on_thread("maker", || {
         record::run_task(TaskId::at(64 * 17));
-        record::send(Name::of_member("Cell", "receive"), ObjectId::new(3, 5), 2, 100);
+        record::send(
+            Name::of_member("Cell", "receive"),
+            ObjectId::new(3, 5),
+            2,
+            100,
+        );
         let _scope = Scope::begin("phase");
         record::idle(Idling::Sleeps);
     });
@@ -46,7 +59,13 @@ fn events_come_back_with_their_arguments_and_times() {
     drop(recording);
     let track = of_thread(&events, "maker");
     let kinds: Vec<Kind> = track.events.iter().map(|event| event.kind).collect();
-    let expected = [Kind::RunTask, Kind::Send, Kind::Scope, Kind::Idle, Kind::EndScope];
+    let expected = [
+        Kind::RunTask,
+        Kind::Send,
+        Kind::Scope,
+        Kind::Idle,
+        Kind::EndScope,
+    ];
     assert_eq!(kinds, expected);
     assert_eq!(track.events[0].argument, 17);
     let send = track.events[1];
@@ -55,7 +74,12 @@ fn events_come_back_with_their_arguments_and_times() {
     assert_eq!(send.more[1], 2 << 40 | 100);
     assert!(track.events.is_sorted_by_key(|event| event.at_ns));
     let range = events.from_ns..=events.until_ns;
-    assert!(track.events.iter().all(|event| range.contains(&event.at_ns)));
+    assert!(
+        track
+            .events
+            .iter()
+            .all(|event| range.contains(&event.at_ns))
+    );
 }
 
 #[test]
@@ -100,17 +124,21 @@ fn events_are_read_while_threads_record_more() {
     let recording = begin(1 << 18).expect("no other");
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let stopped = std::sync::Arc::clone(&stop);
-    let thread = thread::Builder::new().name("busy".to_owned()).spawn(move || {
-        let mut index = 0_usize;
-        while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
-            record::publish(TaskId::at(index << 6), index & 7, index);
-            index += 1;
-        }
-    });
+    let thread = thread::Builder::new()
+        .name("busy".to_owned())
+        .spawn(move || {
+            let mut index = 0_usize;
+            while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
+                record::publish(TaskId::at(index << 6), index & 7, index);
+                index += 1;
+            }
+        });
     let mut seen = 0;
     while seen < 20 {
         let events = recording.events();
-        let Some(track) = events.tracks.first() else { continue };
+        let Some(track) = events.tracks.first() else {
+            continue;
+        };
         seen += 1;
         for event in &track.events {
             let [word, _] = event.more;
@@ -137,7 +165,12 @@ fn a_recording_of_short_events_pauses_and_counts_what_it_leaves_out() {
     });
     let events = recording.events();
     assert!(!events.pauses.is_empty());
-    assert!(events.pauses.iter().all(|pause| pause.from_ns <= pause.until_ns));
+    assert!(
+        events
+            .pauses
+            .iter()
+            .all(|pause| pause.from_ns <= pause.until_ns)
+    );
     let track = of_thread(&events, "short");
     assert!(track.events.iter().any(|event| event.kind == Kind::Resume));
     assert!(track.events.is_sorted_by_key(|event| event.at_ns));

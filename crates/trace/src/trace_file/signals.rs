@@ -17,9 +17,13 @@ use super::finish_at_exit;
 pub(super) fn finish_at_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let fatal = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| has_default(*signal));
+        let fatal = [SIGINT, SIGTERM, SIGHUP]
+            .into_iter()
+            .filter(|signal| has_default(*signal));
         // Without the thread, the process ends without its file.
-        let Ok(mut signals) = Signals::new(fatal) else { return };
+        let Ok(mut signals) = Signals::new(fatal) else {
+            return;
+        };
         let wait = move || {
             for signal in signals.forever() {
                 finish_at_exit();
@@ -27,7 +31,9 @@ pub(super) fn finish_at_signals() {
                 let _ = emulate_default_handler(signal);
             }
         };
-        let _started = thread::Builder::new().name("raddle-signals".to_owned()).spawn(wait);
+        let _started = thread::Builder::new()
+            .name("raddle-signals".to_owned())
+            .spawn(wait);
     });
 }
 

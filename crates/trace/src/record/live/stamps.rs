@@ -16,7 +16,7 @@
 
 use std::cell::Cell;
 
-use super::kind::Kind;
+use crate::record::kind::Kind;
 
 /// The time from which on an event always has a time: a reading is 3 % of it.
 pub(crate) const SHORT_NS: u64 = 400;
@@ -58,7 +58,11 @@ impl Stamps {
             exact: Cell::new(0),
             expected: Cell::new(0),
             pairs: [const {
-                Cell::new(Pair { skips: 0, short: 0, mean: 0 })
+                Cell::new(Pair {
+                    skips: 0,
+                    short: 0,
+                    mean: 0,
+                })
             }; Kind::SPAN * Kind::SPAN],
         }
     }
@@ -81,7 +85,8 @@ impl Stamps {
         }
         let skips = pair.skips - 1;
         place.set(Pair { skips, ..pair });
-        self.expected.set(self.expected.get() + u64::from(pair.mean));
+        self.expected
+            .set(self.expected.get() + u64::from(pair.mean));
         None
     }
 
@@ -103,7 +108,11 @@ impl Stamps {
         let exact = self.exact.get();
         self.exact.set(exact.saturating_sub(1));
         let is_sure = pair.short >= SHORT_TIMES && exact == 0;
-        let skips = if is_sure { SKIPS_MAX.min(2 * short / mean.max(1)) } else { 0 };
+        let skips = if is_sure {
+            SKIPS_MAX.min(2 * short / mean.max(1))
+        } else {
+            0
+        };
         place.set(Pair {
             skips: skips as u8,
             short: (pair.short + 1).min(SHORT_TIMES + 1),
@@ -116,7 +125,10 @@ impl Stamps {
     fn begin_exact(&self) {
         self.exact.set(EXACT_EVENTS);
         for pair in &self.pairs {
-            pair.set(Pair { skips: 0, ..pair.get() });
+            pair.set(Pair {
+                skips: 0,
+                ..pair.get()
+            });
         }
     }
 }

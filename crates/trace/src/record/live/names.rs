@@ -33,7 +33,9 @@ pub(crate) fn number_of(text: &str) -> u32 {
 
 /// Returns all names so far, by number.
 pub(crate) fn all() -> Vec<String> {
-    names().as_ref().map_or_else(Vec::new, |names| names.texts.clone())
+    names()
+        .as_ref()
+        .map_or_else(Vec::new, |names| names.texts.clone())
 }
 
 #[cfg(test)]

@@ -80,7 +80,9 @@ pub(crate) fn clear() {
 
 impl Track {
     fn segments(&self) -> impl DerefMut<Target = Vec<&'static Segment>> + '_ {
-        self.segments.lock().expect("nothing panics under this lock")
+        self.segments
+            .lock()
+            .expect("nothing panics under this lock")
     }
 
     /// Begins the next segment, for the owner: a new one, or the oldest.
@@ -104,10 +106,7 @@ impl Track {
     /// overwritten.
     pub(crate) fn copy(&self) -> (Vec<Copied>, u64) {
         let segments = self.segments().clone();
-        let mut copies: Vec<Copied> = segments
-            .into_iter()
-            .filter_map(Segment::copy)
-            .collect();
+        let mut copies: Vec<Copied> = segments.into_iter().filter_map(Segment::copy).collect();
         copies.sort_unstable_by_key(|copied| copied.number);
         let begun = self.begun.load(Relaxed);
         let lost = begun.saturating_sub(copies.len() as u64);

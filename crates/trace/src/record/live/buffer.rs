@@ -196,7 +196,9 @@ mod tests {
                 }
             });
             loop {
-                let Some(copied) = segment.copy() else { continue };
+                let Some(copied) = segment.copy() else {
+                    continue;
+                };
                 assert!(copied.words.iter().all(|word| *word == copied.number));
                 if copied.number == rounds && copied.words.len() == 64 {
                     return;

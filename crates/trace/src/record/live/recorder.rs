@@ -9,10 +9,10 @@ use std::sync::Arc;
 use raddle_sync::clock::ticks;
 
 use super::buffer::{SEGMENT_WORDS, Segment};
-use super::kind::Kind;
 use super::stamps::{SHORT_NS, Stamps};
 use super::tracks::{self, Label, Track};
 use super::{names, recording};
+use crate::record::kind::Kind;
 use crate::session::{self, WINDOW_BITS, pauses};
 
 /// The bits of a record's first word.

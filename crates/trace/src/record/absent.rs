@@ -1,0 +1,25 @@
+//! Recording, in builds that record nothing: all calls are compiled to nothing.
+
+use super::kind::Kind;
+
+/// Returns false: this build records no events.
+#[inline(always)]
+pub fn is_on() -> bool {
+    false
+}
+
+#[inline(always)]
+pub(super) fn put<const N: usize>(_kind: Kind, _argument: u32, _more: [u64; N]) {}
+
+#[inline(always)]
+pub(super) fn name(_owner: &'static str, _member: &'static str) -> u32 {
+    0
+}
+
+#[inline(always)]
+pub(super) fn number_of(_text: &str) -> u32 {
+    0
+}
+
+#[inline(always)]
+pub(super) fn set_worker(_runtime: u32, _index: usize) {}
