@@ -6,7 +6,8 @@ use toml::{Table, Value};
 use crate::tree::{Finding, SourceFile, Tree};
 
 /// Our crates, lowest layer first. A crate may use those of a lower number only.
-pub const LAYERS: [(&str, u8); 23] = [
+pub const LAYERS: [(&str, u8); 24] = [
+    ("raddle-timeline", 0),
     ("raddle-sync", 0),
     ("raddle-topology", 1),
     ("raddle-trace", 2),
@@ -29,7 +30,7 @@ pub const LAYERS: [(&str, u8); 23] = [
     ("raddle-rayon-loops", 9),
     ("raddle-together", 9),
     // Apart: uses no runtime, and only programs use it.
-    ("raddle-model", 0),
+    ("raddle-model", 1),
     ("raddle-macros", 0),
 ];
 
