@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use raddle::net::Launch;
 use raddle_trace::trace_file::{self, Written};
 
 use crate::arguments::Options;
@@ -38,7 +39,8 @@ impl Trace {
             return Ok(());
         };
         let written = written?;
-        if !options.quiet {
+        // Of several nodes, the first one prints.
+        if !options.quiet && !Launch::is_started() {
             // If standard error is closed, the file is there nevertheless.
             let _unread = writeln!(io::stderr(), "{}", line(&written));
         }

@@ -19,5 +19,6 @@ mod regress_json;
 mod regress_nodes;
 mod regress_options;
 mod results;
+mod trace;
 mod view;
 mod volumes;

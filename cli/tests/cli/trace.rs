@@ -1,0 +1,240 @@
+//! `--trace` and `RADDLE_TRACE`: the files of commands, also of those that end early.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use raddle_timeline::{EventKind, Timeline, Value, read};
+
+use crate::common::{Folder, Outcome, expect_one_line, json, raddle, run_badly};
+
+/// Runs the program with a recording of all events, and returns its outcome and the recording.
+#[track_caller]
+fn record(file: &Path, arguments: &[&str]) -> (Outcome, Timeline) {
+    let outcome: Outcome = raddle()
+        .args(arguments)
+        .arg("--trace")
+        .arg(file)
+        .env("RADDLE_TRACE_DETAIL", "all")
+        .env("RADDLE_TRACE_BUFFER", "512")
+        .output()
+        .expect("the program starts")
+        .into();
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    (outcome, timeline(file))
+}
+
+#[track_caller]
+fn timeline(file: &Path) -> Timeline {
+    let timeline = read(File::open(file).expect("the file is there")).expect("a timeline");
+    assert_eq!(timeline.warnings(), [""; 0]);
+    timeline
+}
+
+/// Returns the number of slices and instants of each category.
+fn counts(timeline: &Timeline) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for event in timeline.events() {
+        let category = timeline.text(event.category()).to_owned();
+        *counts.entry(category).or_default() += 1;
+    }
+    counts
+}
+
+/// Returns the counters that the recording of a runtime has as a fact.
+fn counters(timeline: &Timeline) -> serde_json::Value {
+    let is_facts = |index: &usize| {
+        timeline.text(timeline.events()[*index].category()) == raddle_trace::export::FACTS
+    };
+    let facts = (0..timeline.events().len()).find(is_facts).expect("facts");
+    let mut arguments = timeline.arguments(facts);
+    let found = arguments.find(|(name, _)| *name == "runtime 0");
+    let Some((_, Value::Text(text))) = found else {
+        panic!("no facts about the runtime");
+    };
+    let facts: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    facts["report"]["total"].clone()
+}
+
+#[test]
+fn tasks_messages_and_sections_are_as_many_as_the_counters_say() {
+    let folder = Folder::new("trace-counts");
+    let calls: [&[&str]; 3] = [
+        &["sort", "3e5"],
+        &["kneighbor", "--iterations", "200", "--repeat", "2"],
+        &["lk23", "--size", "128", "--repeat", "1"],
+    ];
+    for call in calls {
+        let (_, timeline) = record(&folder.path("t.pftrace"), call);
+        let (counts, counters) = (counts(&timeline), counters(&timeline));
+        let of = |category: &str| counts.get(category).copied().unwrap_or(0);
+        let counted = |name: &str| counters[name].as_u64().expect("a counter");
+        assert_eq!(of("message"), counted("messages"), "{call:?}: {counts:?}");
+        // A task is counted at its end, and the last one ends the command.
+        let tasks = of("task") + of("fork") + of("message");
+        let difference = tasks.abs_diff(counted("tasks"));
+        assert!(difference <= 2, "{call:?}: {counts:?} {counters}");
+        let (published, steals) = (of("publish"), of("steal"));
+        assert_eq!(published, counted("forks_published"), "{call:?}");
+        assert_eq!(steals, counted("steals_done"), "{call:?}");
+        assert_eq!(of("join") > 0, call[0] == "sort", "{call:?}");
+        assert_eq!(of("section") > 0, call[0] == "lk23", "{call:?}");
+        assert_eq!(of("send") > 0, call[0] == "kneighbor", "{call:?}");
+    }
+}
+
+#[test]
+fn sections_of_a_stencil_are_all_there() {
+    let folder = Folder::new("trace-sections");
+    let (outcome, timeline) = record(
+        &folder.path("t.json"),
+        &["lk23", "--size", "128", "--repeat", "1", "--json"],
+    );
+    assert!(outcome.errors.starts_with("trace: "), "{outcome:?}");
+    json(&outcome.output);
+    let sections: Vec<_> = timeline
+        .events()
+        .iter()
+        .filter(|event| timeline.text(event.category()) == "section")
+        .collect();
+    assert!(sections.iter().all(|event| event.kind() == EventKind::Slice));
+    // Each block has as many sections as any other.
+    let mut of_location = BTreeMap::new();
+    for section in &sections {
+        *of_location.entry(timeline.text(section.name())).or_insert(0) += 1;
+    }
+    let blocks = of_location.iter().filter(|(name, _)| name.starts_with("block"));
+    let numbers: Vec<i32> = blocks.map(|(_, number)| *number).collect();
+    assert!(numbers.len() > 1 && numbers.iter().all(|number| *number == numbers[0]), "{of_location:?}");
+}
+
+#[test]
+fn nodes_write_one_file() {
+    let folder = Folder::new("trace-nodes");
+    let file = folder.path("t.pftrace");
+    let call = ["kneighbor", "--mode", "shm", "--iterations", "100", "--repeat", "1"];
+    let (outcome, timeline) = record(&file, &call);
+    assert_eq!(outcome.errors.matches("trace: ").count(), 1, "{outcome:?}");
+    assert_eq!(folder.names(), ["t.pftrace"], "no parts are left");
+    let names: Vec<&str> = timeline
+        .processes()
+        .iter()
+        .map(|process| timeline.text(process.name))
+        .collect();
+    assert_eq!(names, ["node 0", "node 1"]);
+    // All that one node sends to the other arrives there, and later.
+    let of = |name: &str, node: usize| -> Vec<u64> {
+        let is_it = |event: &&raddle_timeline::EventRecord| {
+            let track = &timeline.tracks()[event.track()];
+            timeline.text(event.name()) == name && track.process == Some(node)
+        };
+        timeline.events().iter().filter(is_it).map(|event| event.from_ns()).collect()
+    };
+    for (sender, receiver) in [(0, 1), (1, 0)] {
+        let (mut sent, mut received) = (of("send to node", sender), of("receive from node", receiver));
+        assert!(!sent.is_empty());
+        assert_eq!(sent.len(), received.len());
+        sent.sort_unstable();
+        received.sort_unstable();
+        // The times of two processes are on one clock, up to a few microseconds.
+        let in_order = sent.iter().zip(&received).all(|(sent, received)| *sent <= received + 20_000);
+        assert!(in_order, "a message arrives before it is sent");
+    }
+}
+
+/// Starts a command that takes long, lets it run, and ends it by a signal.
+#[test]
+fn a_command_that_is_interrupted_leaves_its_file() {
+    let folder = Folder::new("trace-signal");
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let file = folder.path(signal.as_str());
+        let mut child = raddle()
+            .args(["sort", "2e8", "--trace"])
+            .arg(&file)
+            .env("RADDLE_TRACE_BUFFER", "4")
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        // The workers have names of their own once they run.
+        let tasks = format!("/proc/{}/task", child.id());
+        let runs = || std::fs::read_dir(&tasks).is_ok_and(|tasks| tasks.count() > 3);
+        while !runs() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let process = Pid::from_raw(i32::try_from(child.id()).expect("a process id"));
+        kill(process, signal).expect("it is a child of this process");
+        let status = child.wait().expect("it is a child of this process");
+        let ended_by = std::os::unix::process::ExitStatusExt::signal(&status);
+        assert_eq!(ended_by, Some(signal as i32), "{status:?}");
+        let timeline = timeline(&file);
+        assert!(!timeline.tracks().is_empty());
+    }
+    assert_eq!(folder.names(), ["SIGINT", "SIGTERM"], "nothing else is left");
+}
+
+#[test]
+fn a_signal_that_is_ignored_stays_ignored() {
+    let folder = Folder::new("trace-ignored");
+    let file = folder.path("t.pftrace");
+    let script = "trap '' INT; \"$1\" sort 1e6 --trace \"$2\" & kill -INT $!; wait $!";
+    let outcome: Outcome = Command::new("sh")
+        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_raddle")])
+        .arg(&file)
+        .env_remove("RADDLE_TRACE")
+        .output()
+        .expect("the shell starts")
+        .into();
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    timeline(&file);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_an_error() {
+    let before = run_badly(["sort", "1000", "--trace", "/nonexistent/folder/t"]);
+    assert!(before.contains("/nonexistent/folder/t: "), "{before}");
+    // The disk is full at the end: the result was printed before.
+    let outcome: Outcome = raddle()
+        .args(["sort", "100000", "--trace", "/dev/full"])
+        .output()
+        .expect("the program starts")
+        .into();
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.output.contains("in order"), "{outcome:?}");
+    assert!(outcome.errors.contains("/dev/full: No space left"), "{outcome:?}");
+    let folder = Folder::new("trace-variables");
+    for (variable, value) in [("RADDLE_TRACE_BUFFER", "0"), ("RADDLE_TRACE_DETAIL", "most")] {
+        let outcome: Outcome = raddle()
+            .args(["sort", "1000", "--trace"])
+            .arg(folder.path("t"))
+            .env(variable, value)
+            .output()
+            .expect("the program starts")
+            .into();
+        expect_one_line(&outcome);
+        assert!(outcome.errors.contains(variable), "{outcome:?}");
+    }
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn the_variable_records_every_command_with_workers() {
+    let folder = Folder::new("trace-variable");
+    let outcome: Outcome = raddle()
+        .args(["sort", "100000", "--json"])
+        .env("RADDLE_TRACE", folder.path("t-%p.pftrace"))
+        .output()
+        .expect("the program starts")
+        .into();
+    assert_eq!((outcome.code, &*outcome.errors), (Some(0), ""), "{outcome:?}");
+    let names = folder.names();
+    let [name] = &names[..] else {
+        panic!("{names:?}");
+    };
+    let timeline = timeline(&folder.path(name));
+    assert!(counts(&timeline).contains_key("join"));
+}
