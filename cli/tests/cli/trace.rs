@@ -82,7 +82,7 @@ fn tasks_messages_and_sections_are_as_many_as_the_counters_say() {
         let (published, steals) = (of("publish"), of("steal"));
         assert_eq!(published, counted("forks_published"), "{call:?}");
         assert_eq!(steals, counted("steals_done"), "{call:?}");
-        assert_eq!(of("join") > 0, call[0] == "sort", "{call:?}");
+        assert!(of("join") > 0 || call[0] != "sort", "{call:?}");
         assert_eq!(of("section") > 0, call[0] == "lk23", "{call:?}");
         assert_eq!(of("send") > 0, call[0] == "kneighbor", "{call:?}");
     }
@@ -102,22 +102,55 @@ fn sections_of_a_stencil_are_all_there() {
         .iter()
         .filter(|event| timeline.text(event.category()) == "section")
         .collect();
-    assert!(sections.iter().all(|event| event.kind() == EventKind::Slice));
-    // Each block has as many sections as any other.
+    assert!(
+        sections
+            .iter()
+            .all(|event| event.kind() == EventKind::Slice)
+    );
     let mut of_location = BTreeMap::new();
     for section in &sections {
-        *of_location.entry(timeline.text(section.name())).or_insert(0) += 1;
+        *of_location
+            .entry(timeline.text(section.name()))
+            .or_insert(0) += 1;
     }
-    let blocks = of_location.iter().filter(|(name, _)| name.starts_with("block"));
-    let numbers: Vec<i32> = blocks.map(|(_, number)| *number).collect();
-    assert!(numbers.len() > 1 && numbers.iter().all(|number| *number == numbers[0]), "{of_location:?}");
+    // In each sweep, a block is written by its own task and read by those of its neighbours.
+    let blocks: Vec<(usize, usize, u64)> = of_location
+        .iter()
+        .filter_map(|(name, number)| {
+            let (row, column) = name.strip_prefix("block ")?.split_once(',')?;
+            Some((row.parse().ok()?, column.parse().ok()?, *number))
+        })
+        .collect();
+    let last = blocks
+        .iter()
+        .map(|block| block.0.max(block.1))
+        .max()
+        .expect("blocks");
+    let beside = |at: usize| 3 - u64::from(at == 0) - u64::from(at == last);
+    let sweeps = blocks[0].2 / 4;
+    assert!(sweeps > 1);
+    for (row, column, number) in blocks {
+        assert_eq!(
+            number,
+            sweeps * beside(row) * beside(column),
+            "block {row},{column}"
+        );
+    }
 }
 
 #[test]
 fn nodes_write_one_file() {
     let folder = Folder::new("trace-nodes");
     let file = folder.path("t.pftrace");
-    let call = ["kneighbor", "--mode", "shm", "--iterations", "100", "--repeat", "1"];
+    let call = [
+        "kneighbor",
+        "--mode",
+        "shm",
+        "--iterations",
+        "100",
+        "--repeat",
+        "1",
+    ];
     let (outcome, timeline) = record(&file, &call);
     assert_eq!(outcome.errors.matches("trace: ").count(), 1, "{outcome:?}");
     assert_eq!(folder.names(), ["t.pftrace"], "no parts are left");
@@ -133,16 +166,27 @@ fn nodes_write_one_file() {
             let track = &timeline.tracks()[event.track()];
             timeline.text(event.name()) == name && track.process == Some(node)
         };
-        timeline.events().iter().filter(is_it).map(|event| event.from_ns()).collect()
+        timeline
+            .events()
+            .iter()
+            .filter(is_it)
+            .map(|event| event.from_ns())
+            .collect()
     };
     for (sender, receiver) in [(0, 1), (1, 0)] {
-        let (mut sent, mut received) = (of("send to node", sender), of("receive from node", receiver));
+        let (mut sent, mut received) = (
+            of("send to node", sender),
+            of("receive from node", receiver),
+        );
         assert!(!sent.is_empty());
         assert_eq!(sent.len(), received.len());
         sent.sort_unstable();
         received.sort_unstable();
         // The times of two processes are on one clock, up to a few microseconds.
-        let in_order = sent.iter().zip(&received).all(|(sent, received)| *sent <= received + 20_000);
+        let in_order = sent
+            .iter()
+            .zip(&received)
+            .all(|(sent, received)| *sent <= received + 20_000);
         assert!(in_order, "a message arrives before it is sent");
     }
 }
@@ -174,7 +218,11 @@ fn a_command_that_is_interrupted_leaves_its_file() {
         let timeline = timeline(&file);
         assert!(!timeline.tracks().is_empty());
     }
-    assert_eq!(folder.names(), ["SIGINT", "SIGTERM"], "nothing else is left");
+    assert_eq!(
+        folder.names(),
+        ["SIGINT", "SIGTERM"],
+        "nothing else is left"
+    );
 }
 
 #[test]
@@ -205,9 +253,15 @@ fn a_file_that_cannot_be_written_is_an_error() {
         .into();
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     assert!(outcome.output.contains("in order"), "{outcome:?}");
-    assert!(outcome.errors.contains("/dev/full: No space left"), "{outcome:?}");
+    assert!(
+        outcome.errors.contains("/dev/full: No space left"),
+        "{outcome:?}"
+    );
     let folder = Folder::new("trace-variables");
-    for (variable, value) in [("RADDLE_TRACE_BUFFER", "0"), ("RADDLE_TRACE_DETAIL", "most")] {
+    for (variable, value) in [
+        ("RADDLE_TRACE_BUFFER", "0"),
+        ("RADDLE_TRACE_DETAIL", "most"),
+    ] {
         let outcome: Outcome = raddle()
             .args(["sort", "1000", "--trace"])
             .arg(folder.path("t"))
@@ -230,7 +284,11 @@ fn the_variable_records_every_command_with_workers() {
         .output()
         .expect("the program starts")
         .into();
-    assert_eq!((outcome.code, &*outcome.errors), (Some(0), ""), "{outcome:?}");
+    assert_eq!(
+        (outcome.code, &*outcome.errors),
+        (Some(0), ""),
+        "{outcome:?}"
+    );
     let names = folder.names();
     let [name] = &names[..] else {
         panic!("{names:?}");
