@@ -7,7 +7,7 @@ use raddle_trace::record::{self, Name, ObjectId};
 
 use crate::address::number::Number;
 
-/// The number of the worker in the record of a message whose worker the sender does not know.
+/// The number of the worker in the record of a message, if its sender does not know it.
 const UNKNOWN_WORKER: usize = 0xff_ffff;
 
 /// Returns the identity of an element: the number of its collection, then the worker that allocated

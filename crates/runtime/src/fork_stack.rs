@@ -144,8 +144,9 @@ impl<W> ForkStack<W> {
     /// Opens the gates and gives the oldest private fork to `publish`. Without a private fork it
     /// returns `None` and leaves the gates unchanged. For the owner.
     ///
-    /// `publish` gets the job, the frame that it was made in, and its depth in this stack. It returns
-    /// the cell that represents the fork from now on. The result has a bit for every sleeping asker.
+    /// `publish` gets the job, the frame that it was made in, and its depth in this stack. It
+    /// returns the cell that represents the fork from now on. The result has a bit for every
+    /// sleeping asker.
     pub(crate) fn answer(
         &self,
         publish: impl FnOnce(JobRef, Option<&'static TaskCell>, usize) -> &'static TaskCell,

@@ -1,4 +1,5 @@
-//! The end of a process: failures that it must not hide behind exit code 0, and calls that it makes.
+//! The end of a process: failures that it must not hide behind exit code 0, and calls that it
+//! makes.
 //!
 //! A thread that nothing waits for may fail after everything that the program waits for has
 //! arrived. `main` then returns as if all were well. As long as an [`UnreportedFailure`] lives, a

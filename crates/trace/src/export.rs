@@ -11,20 +11,20 @@
 //! | a call from outside, a blocking call, a turn of an operation | `call` | |
 //! | a time without work: `search`, `sleep`, `rest` | `idle` | |
 //! | a wait inside a task | `wait` | `on`: a worker or a location |
-//! | a join, from its fork on | `join` | `second_ns`: the time from its begin to its second half |
+//! | a join, from its fork on | `join` | `second_ns`: the time to its second half |
 //! | a parallel loop | `loop` | `items` |
 //! | a section of a location | `section` | `access`: `read` or `write` |
 //! | a scope of the program | `scope` | |
-//! | a time that was not recorded, so that the program was not slowed down | `pause` | `tasks`, `messages`, `idle_ns`: the work that was left out |
+//! | a time that was not recorded | `pause` | `tasks`, `messages`, `idle_ns`: the work left out |
 //!
 //! These are the instants:
 //!
 //! | instant | category | arguments |
 //! |---|---|---|
 //! | a task is put | `put` | |
-//! | a fork becomes a task | `publish` | `owner`: the worker that made the fork, `depth` |
+//! | a fork becomes a task | `publish` | `owner`: the worker that made it, `depth` |
 //! | a task is taken from another worker | `steal` | `victim` |
-//! | a message is sent, by its entry | `send` | `collection`, `element`, `worker` or `node`, `bytes` |
+//! | a message is sent | `send` | `collection`, `element`, `worker` or `node`, `bytes` |
 //! | bytes are sent to another node, or have arrived from it | `node` | `node`, `bytes` |
 //! | others: reductions, scans, moves | `note` | `value` |
 //!
@@ -35,8 +35,8 @@
 //! part of it that was recorded.
 //!
 //! # Facts
-//! The first instant of each process, in the category `facts` on a track of its own, has facts about
-//! the program and the recording as arguments ([`Facts`]).
+//! The first instant of each process, in the category `facts` on a track of its own, has facts
+//! about the program and the recording as arguments ([`Facts`]).
 
 mod flows;
 mod slices;
@@ -176,7 +176,7 @@ fn shorten(name: &str) -> String {
     let is_of_program = |path: &&str| {
         !path.starts_with(':') && !LIBRARIES.iter().any(|prefix| path.starts_with(prefix))
     };
-    let path = closures().filter(is_of_program).last();
+    let path = closures().rfind(is_of_program);
     let path = path.or_else(|| closures().find(|path| !path.starts_with(':')));
     let path = path.or_else(|| name.split('<').next());
     path.unwrap_or(name).replace("::{{closure}}", "")
@@ -222,7 +222,7 @@ impl<W: Write> TrackWriter<'_, W> {
             values[count] = (*name, value(self.names, *argument));
             count += 1;
         }
-        let flow = mark.flow.as_ref().map_or(&[][..], std::slice::from_ref);
+        let flow = mark.flow.as_slice();
         let event = Written {
             name: text(self.names, mark.name),
             category: mark.category,

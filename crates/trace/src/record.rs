@@ -215,7 +215,7 @@ impl Drop for Scope {
 pub struct Loop(bool);
 
 impl Loop {
-    /// Begins a loop over `items` items, whose body has the type `name`.
+    /// Begins a loop over `items` items, with a body of the type `name`.
     #[inline(always)]
     pub fn begin(name: &'static str, items: usize) -> Self {
         let is_recorded = is_on();

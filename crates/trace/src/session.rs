@@ -37,8 +37,8 @@ impl Default for Options {
 /// The events that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Detail {
-    /// So many that recording takes about 3 % of the time: a program with many short tasks or
-    /// messages is recorded in windows.
+    /// As many events as can be recorded in about 3 % of the time: a program with many short tasks
+    /// or messages is recorded in windows.
     Limited,
     /// All events, whatever they cost.
     All,

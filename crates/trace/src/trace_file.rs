@@ -8,8 +8,8 @@
 //!   itself is left alone.
 //!
 //! A process that is killed by SIGKILL or a crash leaves no file. The name of the file ends the way
-//! in which it is written: `.json` for the Trace Event Format of Chrome, anything else for Perfetto.
-//! In the name, `%p` stands for the process id and `%n` for the number of the node.
+//! in which it is written: `.json` for the Trace Event Format of Chrome, anything else for
+//! Perfetto. In the name, `%p` stands for the process id and `%n` for the number of the node.
 //!
 //! # Several processes
 //! Each node of a job writes a part, `FILE.node-N`, and the node that ends last joins all parts to

@@ -2,7 +2,6 @@
 
 use std::mem::ManuallyDrop;
 use std::panic::resume_unwind;
-use std::thread;
 
 use raddle_sync::split_stack::Slot;
 use raddle_trace::record;
@@ -200,8 +199,8 @@ where
     default_runtime().install(|| join_recorded::<false, _, _, _, _>(a, b))
 }
 
-/// Runs both closures on the current worker as [`join_by`] does, and records the fork if a recording
-/// is under way.
+/// Runs both closures on the current worker as [`join_by`] does, and records the fork if a
+/// recording is under way.
 #[cold]
 fn join_recorded<const OPEN: bool, A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -265,7 +264,7 @@ fn answer_if_asked(forks: &Forks) {
 
 /// Returns both results, or resumes the panic of the thief.
 #[inline]
-fn take_result<RA, RB>(result_a: RA, result_b: thread::Result<RB>) -> (RA, RB) {
+fn take_result<RA, RB>(result_a: RA, result_b: std::thread::Result<RB>) -> (RA, RB) {
     match result_b {
         Ok(result_b) => (result_a, result_b),
         Err(panic) => {

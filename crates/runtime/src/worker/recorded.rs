@@ -98,8 +98,8 @@ impl Worker {
             .watch(record::is_on(), || idle.anyone_sleeps());
     }
 
-    /// Records that this worker is about to run the task in `cell`, unless it is a message, which is
-    /// recorded already.
+    /// Records that this worker is about to run the task in `cell`, unless it is a message, which
+    /// is recorded already.
     #[inline]
     pub(super) fn record_task(&self, cell: &TaskCell) {
         if record::is_on() {

@@ -1,10 +1,10 @@
 //! Links each task and message to the event that caused it.
 //!
-//! Tasks and messages do not carry a number for this: it would not fit into their memory. A task has
-//! the identity of its memory, which later tasks use again: the last put of that identity before
-//! the task begins is its own. Messages to one object and entry run in the order of their sending,
-//! except for messages of different senders, between which nothing differs: the oldest one that has
-//! not run is taken.
+//! Tasks and messages do not carry a number for this: it would not fit into their memory. A task
+//! has the identity of its memory, which later tasks use again: the last put of that identity
+//! before the task begins is its own. Messages to one object and entry run in the order of their
+//! sending, except for messages of different senders, between which nothing differs: the oldest one
+//! that has not run is taken.
 //!
 //! A message or task that was sent or put before a pause of the recording, and ran after it, has no
 //! link: there may have been others in between.
@@ -153,8 +153,8 @@ impl Pending {
         }
     }
 
-    /// Links each effect to the oldest cause before it that has none yet, in the same window between
-    /// two pauses.
+    /// Links each effect to the oldest cause before it that has none yet, in the same window
+    /// between two pauses.
     fn match_oldest(&mut self, window: impl Fn(u64) -> usize, mut link: impl FnMut(Place, Place)) {
         self.sort();
         let mut causes: VecDeque<Place> = self.causes.iter().copied().collect();

@@ -433,9 +433,9 @@ mod tests {
         let pauses = [pause];
         let mut slices = Slices::of(events, &links, &pauses);
         let mut text = String::new();
-        for index in 0..events.len() {
+        for (index, event) in events.iter().enumerate() {
             for (at_ns, change) in slices.step(index) {
-                assert!(*at_ns <= events[index].at_ns);
+                assert!(*at_ns <= event.at_ns);
                 match change {
                     Change::Begin(mark) => text += &format!("{}(", mark.category),
                     Change::End => text.push(')'),

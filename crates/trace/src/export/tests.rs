@@ -25,7 +25,7 @@ fn track(thread: Thread, events: Vec<Event>) -> Track {
     }
 }
 
-/// A worker that puts a task and sends a message, and one that runs both.
+/// Returns the events of a worker that puts a task and sends a message, and of one that runs both.
 fn two_workers() -> Events {
     let worker = |index| Thread::Worker { runtime: 0, index };
     let to = ObjectId::new(2, 5).word();

@@ -4,6 +4,8 @@
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
+use raddle_sync::prim::{AtomicBool, Relaxed};
+
 use super::*;
 use crate::events::{Events, Thread, Track};
 use crate::record::kind::{Idling, Kind};
@@ -122,13 +124,14 @@ fn two_recordings_at_a_time_are_refused_and_the_next_one_begins_empty() {
 fn events_are_read_while_threads_record_more() {
     let _one = one_at_a_time();
     let recording = begin(1 << 18).expect("no other");
-    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let stop = std::sync::Arc::new(AtomicBool::new(false));
     let stopped = std::sync::Arc::clone(&stop);
     let thread = thread::Builder::new()
         .name("busy".to_owned())
         .spawn(move || {
             let mut index = 0_usize;
-            while !stopped.load(std::sync::atomic::Ordering::Relaxed) {
+            // Relaxed, here and below: only a flag.
+            while !stopped.load(Relaxed) {
                 record::publish(TaskId::at(index << 6), index & 7, index);
                 index += 1;
             }
@@ -147,7 +150,7 @@ fn events_are_read_while_threads_record_more() {
             assert_eq!(word >> 32, u64::from(event.argument) & 7);
         }
     }
-    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    stop.store(true, Relaxed);
     thread.expect("a thread").join().expect("no panic");
 }
 

@@ -5,11 +5,12 @@
 //! drops the copy if the owner began to overwrite the segment meanwhile.
 //!
 //! # Memory ordering
-//! | label | release side                              | acquire side            | publishes        |
-//! |-------|-------------------------------------------|-------------------------|------------------|
-//! | E1    | owner: stores `filled`                    | reader: loads `filled`  | the words before |
-//! | E2    | owner: clears `number`, fence, writes     | reader: reads words,    | that the words   |
-//! |       | words                                     | fence, loads `number`   | are overwritten  |
+//! | label | release side                | acquire side                  | what it publishes      |
+//! |-------|-----------------------------|-------------------------------|------------------------|
+//! | E1    | owner: stores `number`,     | reader: loads `number`,       | the head; the words    |
+//! |       | stores `filled`             | loads `filled`                | before                 |
+//! | E2    | owner: clears `number`,     | reader: reads words, fence,   | that words are being   |
+//! |       | fence, writes words         | loads `number`                | overwritten            |
 //!
 //! # Invariants
 //! 1. Only the thread that has a segment stores into it.
@@ -75,9 +76,11 @@ impl Segment {
         self.number.store(0, Relaxed);
         // ORDERING(E2): before the first word is overwritten.
         fence(Release);
+        // Relaxed: ordered by the fence.
         self.filled.store(0, Relaxed);
         // Relaxed: published by the number.
         self.begun.store(ticks, Relaxed);
+        // ORDERING(E1): Release, the head.
         self.number.store(number, Release);
     }
 
@@ -85,11 +88,13 @@ impl Segment {
     fn end(&self) {
         // Relaxed: as in `begin`.
         self.number.store(0, Relaxed);
+        // ORDERING(E2): as in `begin`.
         fence(Release);
     }
 
     /// Copies the segment. Returns `None` if it is not in use, or is being overwritten.
     pub(crate) fn copy(&self) -> Option<Copied> {
+        // ORDERING(E1): Acquire, the head.
         let number = self.number.load(Acquire);
         if number == 0 {
             return None;

@@ -150,8 +150,8 @@ impl Recorder {
         }
     }
 
-    /// Records an event that is the first of this thread in a recording or after a pause, or that does
-    /// not fit into the last segment.
+    /// Records an event that is the first of this thread in a recording or after a pause, or that
+    /// does not fit into the last segment.
     #[cold]
     fn put_slow(&self, kind: Kind, argument: u32, more: &[u64]) {
         let current = recording();

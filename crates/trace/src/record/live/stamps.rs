@@ -1,14 +1,14 @@
 //! Decides which events get a time of their own.
 //!
 //! Reading the time-stamp counter is nearly all that an event costs (12 ns of 14 on an AMD EPYC in
-//! a virtual machine). A program with a task or a message every 100 ns would be 20 % slower. Most of
-//! these readings are worth little: a fork directly after a fork, or the fourth message that an
+//! a virtual machine). A program with a task or a message every 100 ns would be 20 % slower. Most
+//! of these readings are worth little: a fork directly after a fork, or the fourth message that an
 //! entry sends, comes a few nanoseconds after the event before it.
 //!
 //! So the time is also *expected*: for each pair of kinds, the mean time from an event of the first
-//! kind to one of the second. After a few short times in a row, events of that pair read the counter
-//! once in several times only: so often that the readings take about 1.5 % of the time. Between two
-//! readings, [`crate::events`] spreads the time over the events without one.
+//! kind to one of the second. After a few short times in a row, events of that pair read the
+//! counter once in several times only: so often that the readings take about 1.5 % of the time.
+//! Between two readings, [`crate::events`] spreads the time over the events without one.
 //!
 //! When a reading shows that the events before it took much longer than expected, one of them is
 //! new to the pair, and nothing says which. Then the next [`EXACT_EVENTS`] events all have a time,

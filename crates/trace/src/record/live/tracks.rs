@@ -7,7 +7,7 @@ use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
 use super::buffer::{self, Copied, Segment};
 
-/// The number of threads whose events are kept. Further ones record nothing.
+/// The largest number of threads that record events. Further ones record nothing.
 const TRACKS_MAX: usize = 4_096;
 
 /// The events of one thread in one recording.
