@@ -29,7 +29,7 @@
 //! | to run | use |
 //! |---|---|
 //! | two things at once | [`join`] |
-//! | any number of tasks that may borrow | [`scope`] |
+//! | any number of tasks that may borrow | [`fn@scope`] |
 //! | loops over indices | [`for_each`], [`map`], [`map_reduce`] |
 //! | loops over slices | [`for_each_mut`], [`for_each_chunk_mut`] |
 //! | code with one value of a variable per worker | [`Private`] |
@@ -37,6 +37,7 @@
 //! | tasks that share data in a given order | [`Program`], the module [`orwl`] |
 //! | futures | [`spawn_future`], [`block_on`] |
 //! | a separate runtime, or tasks with handles | [`Runtime`] |
+//! | names for phases of the program in recordings | [`macro@scope`], [`Runtime::trace`] |
 //! | queries of the machine: CPUs, caches, NUMA nodes, plans | [`topology`] |
 #![forbid(unsafe_code)]
 
@@ -65,6 +66,7 @@ pub use raddle_runtime::{
 pub use raddle_topology as topology;
 pub use raddle_topology::Affinity;
 pub use raddle_trace as trace;
+pub use raddle_trace::scope;
 
 /// The items that most programs need.
 pub mod prelude {

@@ -13,6 +13,7 @@ use std::sync::{Arc, PoisonError};
 use raddle_sync::prim::{Mutex, mpsc};
 use raddle_sync::wait::prepare_waits;
 use raddle_topology::{BindError, CpuId, Matrix, Plan};
+use raddle_trace::session::{BeginError, Options, Recording};
 use raddle_trace::{Report, trace_file};
 
 use crate::config::{BuildError, MoveError, Setting, Settings};
@@ -311,6 +312,25 @@ impl Runtime {
     /// ```
     pub fn traffic(&self) -> Matrix {
         matrix_of(self.worker_count(), &self.shared.traffic().flows())
+    }
+
+    /// Begins to record the events of this process: tasks, messages and waits of this runtime and
+    /// of all others, and scopes. The recording ends when the result is dropped.
+    ///
+    /// # Errors
+    /// If a recording is under way, for example because of `RADDLE_TRACE`.
+    ///
+    /// # Examples
+    /// ```
+    /// let runtime = raddle_runtime::Runtime::builder().workers(2).build()?;
+    /// let recording = runtime.trace()?;
+    /// runtime.join(|| 6, || 7);
+    /// let events = recording.events();
+    /// assert!(events.tracks.iter().any(|track| !track.events.is_empty()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn trace(&self) -> Result<Recording, BeginError> {
+        Recording::begin(&Options::default())
     }
 
     /// Returns the counters of all workers so far.

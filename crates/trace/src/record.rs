@@ -209,6 +209,25 @@ impl Drop for Scope {
     }
 }
 
+/// Records a scope of the program, from here to the end of the enclosing block.
+///
+/// Costs a load and a branch while nothing is recorded.
+///
+/// # Examples
+/// ```
+/// fn build() {
+///     raddle_trace::scope!("build");
+///     // The work of this phase.
+/// }
+/// build();
+/// ```
+#[macro_export]
+macro_rules! scope {
+    ($name:literal) => {
+        let _scope = $crate::record::Scope::begin($name);
+    };
+}
+
 /// A parallel loop: from its creation to its drop.
 #[derive(Debug)]
 #[must_use = "a loop ends when it is dropped"]

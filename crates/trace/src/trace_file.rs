@@ -39,6 +39,7 @@ use raddle_timeline::{Format, Writer};
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::events::Events;
 use crate::export::{self, Facts};
 use crate::session::{BUFFER_BYTES, BeginError, Detail, Options, Recording};
 use crate::sources;
@@ -171,7 +172,8 @@ fn node() -> impl DerefMut<Target = (u32, u32)> {
 /// Adds facts about this process. They replace earlier ones of the same names.
 pub fn keep_facts(facts: impl IntoIterator<Item = (String, String)>) {
     if let Some(of_process) = &mut *of_process() {
-        facts.into_iter().for_each(|fact| of_process.keep(fact));
+        let values = &mut of_process.values;
+        facts.into_iter().for_each(|fact| keep(values, fact));
     }
 }
 
@@ -208,39 +210,16 @@ fn report(error: &TraceFileError) {
 }
 
 impl OfProcess {
-    fn keep(&mut self, (name, value): (String, String)) {
-        self.values.retain(|(other, _)| *other != name);
-        self.values.push((name, value));
-    }
-
-    fn write(mut self) -> Result<Written, TraceFileError> {
-        for source in sources::all() {
-            source.facts().into_iter().for_each(|fact| self.keep(fact));
-        }
+    fn write(self) -> Result<Written, TraceFileError> {
         let events = self.recording.events();
         drop(self.recording);
         let (node, node_count) = *node();
-        let facts = Facts {
-            process: node,
-            name: match node_count {
-                1 => program_name(),
-                _ => format!("node {node}"),
-            },
-            values: self.values,
-        };
         let path = with_numbers(&self.path, node);
         let own = match node_count {
             1 => path.clone(),
             _ => parts::name(&path, node),
         };
-        let write = || -> io::Result<()> {
-            let file = WholeFile::create(&own)?;
-            let writer = Writer::new(Format::of_path(&path), file)?;
-            let mut writer = writer.with_part(node);
-            export::write(&events, &facts, &mut writer)?;
-            writer.finish()?.finish()
-        };
-        write().map_err(|source| write_error(&own, source))?;
+        write_events(&events, self.values, &own, Format::of_path(&path))?;
         let joined = node_count > 1 && parts::join(&path, node_count)?;
         let tracks = events.tracks.iter();
         Ok(Written {
@@ -249,6 +228,54 @@ impl OfProcess {
             dropped: tracks.map(|track| track.dropped).sum(),
         })
     }
+}
+
+impl Recording {
+    /// Writes the events so far to a file, as the recording of a process is written. The recording
+    /// goes on.
+    ///
+    /// # Errors
+    /// [`TraceFileError::Write`].
+    pub fn write(&self, path: &Path) -> Result<(), TraceFileError> {
+        write_events(&self.events(), Vec::new(), path, Format::of_path(path))
+    }
+}
+
+/// Writes events with the facts about this process.
+fn write_events(
+    events: &Events,
+    mut values: Vec<(String, String)>,
+    path: &Path,
+    format: Format,
+) -> Result<(), TraceFileError> {
+    for source in sources::all() {
+        source
+            .facts()
+            .into_iter()
+            .for_each(|fact| keep(&mut values, fact));
+    }
+    let (node, node_count) = *node();
+    let facts = Facts {
+        process: node,
+        name: match node_count {
+            1 => program_name(),
+            _ => format!("node {node}"),
+        },
+        values,
+    };
+    let write = || -> io::Result<()> {
+        let file = WholeFile::create(path)?;
+        let mut writer = Writer::new(format, file)?.with_part(node);
+        export::write(events, &facts, &mut writer)?;
+        writer.finish()?.finish()
+    };
+    write().map_err(|source| write_error(path, source))
+}
+
+/// Adds a fact, which replaces one of the same name.
+fn keep(values: &mut Vec<(String, String)>, (name, value): (String, String)) {
+    values.retain(|(other, _)| *other != name);
+    values.push((name, value));
 }
 
 fn write_error(path: &Path, source: io::Error) -> TraceFileError {
