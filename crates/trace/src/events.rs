@@ -61,6 +61,8 @@ pub enum Thread {
         runtime: u32,
         /// The index of the worker.
         index: usize,
+        /// True for a compensating thread, which runs in the stead of a worker that waits.
+        is_compensating: bool,
     },
     /// Another thread, by its name.
     Other(String),

@@ -100,7 +100,7 @@ pub fn write<W: Write>(events: &Events, facts: &Facts, writer: &mut Writer<W>) -
 /// Returns the pauses of the recording, with the work of one thread that was left out in each.
 fn unrecorded(events: &Events, track: &Track) -> Vec<Unrecorded> {
     let worker = match track.thread {
-        Thread::Worker { runtime, index } => Some((runtime, index)),
+        Thread::Worker { runtime, index, .. } => Some((runtime, index)),
         Thread::Other(_) => None,
     };
     let pauses = events.pauses.iter();
@@ -121,8 +121,21 @@ fn track_id(index: usize) -> u64 {
 
 fn name_of(thread: &Thread) -> String {
     match thread {
-        Thread::Worker { runtime: 0, index } => format!("worker {index}"),
-        Thread::Worker { runtime, index } => format!("worker {index} of runtime {runtime}"),
+        Thread::Worker {
+            runtime,
+            index,
+            is_compensating,
+        } => {
+            let kind = if *is_compensating {
+                "compensating thread"
+            } else {
+                "worker"
+            };
+            match runtime {
+                0 => format!("{kind} {index}"),
+                _ => format!("{kind} {index} of runtime {runtime}"),
+            }
+        }
         Thread::Other(name) => name.clone(),
     }
 }

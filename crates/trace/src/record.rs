@@ -254,7 +254,8 @@ impl Drop for Loop {
     }
 }
 
-/// Gives this thread a label in recordings: worker `index` of runtime `runtime`.
-pub fn this_is_worker(runtime: u32, index: usize) {
-    side::set_worker(runtime, index);
+/// Gives this thread a label in recordings: worker `index` of runtime `runtime`, which may be a
+/// compensating thread.
+pub fn this_is_worker(runtime: u32, index: usize, is_compensating: bool) {
+    side::set_worker((runtime, index, is_compensating));
 }

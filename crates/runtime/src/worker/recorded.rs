@@ -78,7 +78,7 @@ impl Shared {
 impl Worker {
     /// Gives the current thread, which is this worker, a label in recordings.
     pub(super) fn label_recording(&self) {
-        record::this_is_worker(self.shared.number(), self.index);
+        record::this_is_worker(self.shared.number(), self.index, self.is_compensating);
         self.follow_recording();
     }
 

@@ -57,7 +57,11 @@ impl Track {
         let events: Vec<Event> = decoder.records.into_iter().map(to_event).collect();
         Self {
             thread: match label {
-                Label::Worker(runtime, index) => Thread::Worker { runtime, index },
+                Label::Worker(runtime, index, is_compensating) => Thread::Worker {
+                    runtime,
+                    index,
+                    is_compensating,
+                },
                 Label::Other(name) => Thread::Other(name),
             },
             dropped: (lost * SEGMENT_WORDS as u64 * events.len() as u64)

@@ -27,7 +27,11 @@ fn track(thread: Thread, events: Vec<Event>) -> Track {
 
 /// Returns the events of a worker that puts a task and sends a message, and of one that runs both.
 fn two_workers() -> Events {
-    let worker = |index| Thread::Worker { runtime: 0, index };
+    let worker = |index| Thread::Worker {
+        runtime: 0,
+        index,
+        is_compensating: false,
+    };
     let to = ObjectId::new(2, 5).word();
     Events {
         from_ns: 1_000,

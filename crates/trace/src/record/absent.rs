@@ -22,4 +22,4 @@ pub(super) fn number_of(_text: &str) -> u32 {
 }
 
 #[inline(always)]
-pub(super) fn set_worker(_runtime: u32, _index: usize) {}
+pub(super) fn set_worker(_worker: (u32, usize, bool)) {}

@@ -39,7 +39,7 @@ struct Recorder {
     words: Cell<u64>,
     readings: Cell<u64>,
     known: [Cell<KnownName>; KNOWN_NAMES],
-    worker: Cell<Option<(u32, usize)>>,
+    worker: Cell<Option<(u32, usize, bool)>>,
 }
 
 /// A name by the addresses of its parts, which are constants of the program.
@@ -85,9 +85,9 @@ pub(crate) fn name(owner: &'static str, member: &'static str) -> u32 {
 }
 
 /// Sets the label of this thread for the recordings that begin from now on.
-pub(crate) fn set_worker(runtime: u32, index: usize) {
+pub(crate) fn set_worker(worker: (u32, usize, bool)) {
     RECORDER.with(|recorder| {
-        recorder.worker.set(Some((runtime, index)));
+        recorder.worker.set(Some(worker));
         // Events from before are on a track of their own.
         recorder.recording.set(0);
     });
@@ -218,7 +218,9 @@ impl Recorder {
 
     fn label(&self) -> Label {
         match self.worker.get() {
-            Some((runtime, index)) => Label::Worker(runtime, index),
+            Some((runtime, index, is_compensating)) => {
+                Label::Worker(runtime, index, is_compensating)
+            }
             None => {
                 let thread = std::thread::current();
                 Label::Other(thread.name().unwrap_or("thread").to_owned())

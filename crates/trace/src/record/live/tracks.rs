@@ -22,8 +22,8 @@ pub(crate) struct Track {
 /// The label of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Label {
-    /// A worker, by the number of its runtime and its index.
-    Worker(u32, usize),
+    /// A worker, by the number of its runtime and its index; true for a compensating thread.
+    Worker(u32, usize, bool),
     /// Any other thread, by its name.
     Other(String),
 }
