@@ -99,7 +99,8 @@ pub(crate) fn finish_file(written: io::Result<WholeFile>, path: &Path) -> Result
     finished.map_err(|source| output_error(path, source))
 }
 
-fn output_error(path: &Path, source: io::Error) -> CliError {
+/// Returns the error for a file that cannot be written.
+pub(crate) fn output_error(path: &Path, source: io::Error) -> CliError {
     let path = path.to_owned();
     match source.kind() {
         io::ErrorKind::IsADirectory => CliError::OutputIsDirectory { path },

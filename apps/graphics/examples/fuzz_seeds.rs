@@ -1,6 +1,6 @@
 //! Writes the initial inputs of every fuzz target: small files of each mesh format, plain and
-//! compressed; a small machine as XML; user input for topologies and affinities; and the
-//! measurements of tuners.
+//! compressed; a small machine as XML; user input for topologies and affinities; the measurements
+//! of tuners; and timelines.
 //!
 //! The example is in this package because most inputs are meshes, and because it is then built
 //! together with the tests.
@@ -21,6 +21,7 @@ use std::path::Path;
 use glam::Vec3;
 use mesh_support::{every_format, glb_file};
 use raddle_graphics::mesh::Mesh;
+use raddle_timeline::{CounterTrack, Event, Format, Track, Value, Writer};
 
 /// A PLY file with many uncommon features.
 const PLY_ODD: &str = "ply\nformat ascii 1.0\ncomment odd\nobj_info odd\nelement range_grid 1\n\
@@ -234,7 +235,7 @@ fn main() -> std::io::Result<()> {
             std::fs::write(folder.join(format!("seed-{number:02}")), bytes)?;
         }
     }
-    for (target, seed) in volume_seeds() {
+    for (target, seed) in volume_seeds().into_iter().chain(timeline_seeds()?) {
         let folder = corpus.join(target);
         std::fs::create_dir_all(&folder)?;
         std::fs::write(folder.join(format!("seed-{written:03}")), seed)?;
@@ -243,6 +244,52 @@ fn main() -> std::io::Result<()> {
     println!("{written} seeds in {}", corpus.display());
     assert!(written > 150, "some seeds are missing");
     Ok(())
+}
+
+/// Returns the seeds of the reader of timelines, with their target.
+fn timeline_seeds() -> std::io::Result<Vec<(&'static str, Vec<u8>)>> {
+    let mut seeds = Vec::new();
+    for format in [Format::Perfetto, Format::Chrome] {
+        let mut writer = Writer::new(format, Vec::new())?;
+        writer.process(1, "node")?;
+        let track = Track {
+            id: 1,
+            process: 1,
+            thread: 2,
+            name: "worker",
+            rank: 3,
+        };
+        writer.track(&track)?;
+        let counter = CounterTrack {
+            id: 2,
+            process: 1,
+            name: "queue",
+            unit: "tasks",
+        };
+        writer.counter_track(&counter)?;
+        let event = Event {
+            category: "run",
+            arguments: &[("text", Value::Text("x")), ("number", Value::Signed(-1))],
+            flows: &[5],
+            flows_ended: &[6],
+            ..Event::named("task")
+        };
+        writer.begin(1, 1_000, &event)?;
+        writer.slice(1, 2_000, 3_000, &Event::named("inner"))?;
+        writer.instant(1, 4_000, &event)?;
+        writer.end(1, 5_000)?;
+        writer.count(2, 6_000, 7)?;
+        let bytes = writer.finish()?;
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&bytes)?;
+        seeds.extend([("timeline", gzip.finish()?), ("timeline", bytes)]);
+    }
+    // An event with a name of its own, not in a batch.
+    let packet = b"\x0a\x10\x40\x05\x50\x01\x5a\x0a\x48\x01\x58\x07\xba\x01\x03abc";
+    seeds.push(("timeline", packet.to_vec()));
+    let object = br#"{"traceEvents":[{"ph":"X","ts":1.5,"dur":2,"pid":"a","tid":"b","args":{}}]}"#;
+    seeds.push(("timeline", object.to_vec()));
+    Ok(seeds)
 }
 
 /// Returns the seeds of the readers of volumes, with their targets.

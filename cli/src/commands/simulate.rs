@@ -5,13 +5,13 @@ mod pingpong;
 mod symmetric;
 mod tracer;
 
-use std::io::BufWriter;
 use std::path::Path;
 
 use raddle_model::parameters::Curve;
-use raddle_model::simulate::timeline::Chrome;
+use raddle_model::simulate::timeline::Recorder;
 use raddle_model::simulate::{Counts, Layout};
 use raddle_model::{Origin, Parameters};
+use raddle_timeline::Format;
 use raddle_trace::whole_file::WholeFile;
 use serde_json::{Value, json};
 
@@ -22,10 +22,10 @@ use super::model;
 use crate::arguments::Options;
 use crate::error::CliError;
 use crate::report::Report;
-use crate::{memory, output, units};
+use crate::{memory, output};
 
 /// A file for a timeline.
-type Trace = Chrome<BufWriter<WholeFile>>;
+type Trace = Recorder<WholeFile>;
 
 /// Simulates the selected program, and reports.
 ///
@@ -77,19 +77,15 @@ fn begin_trace(run: &RunArguments, handler: Option<u32>) -> Result<Option<Trace>
     let Some(path) = &run.trace else {
         return Ok(None);
     };
-    let out = BufWriter::new(output::begin_file(path)?);
-    Ok(Some(Chrome::new(out, run.trace_events, handler)))
+    let out = output::begin_file(path)?;
+    let trace = Recorder::new(out, Format::of_path(path), handler);
+    let trace = trace.map_err(|error| output::output_error(path, error))?;
+    Ok(Some(trace))
 }
 
-/// Completes the file of a timeline. Returns how many events were not written.
-fn finish_trace(trace: Trace, path: &Path) -> Result<u64, CliError> {
-    let mut left_out = 0;
-    let written = trace.finish().and_then(|(out, left)| {
-        left_out = left;
-        out.into_inner().map_err(|error| error.into_error())
-    });
-    output::finish_file(written, path)?;
-    Ok(left_out)
+/// Completes the file of a timeline.
+fn finish_trace(trace: Trace, path: &Path) -> Result<(), CliError> {
+    output::finish_file(trace.finish(), path)
 }
 
 /// Begins a report with the fields that all simulations share.
@@ -115,15 +111,4 @@ fn counts(counts: &Counts) -> Value {
         "translations": counts.translations,
         "walks": counts.walks,
     })
-}
-
-/// Adds a line if a timeline is incomplete.
-fn report_left_out(left_out: u64, run: &RunArguments, report: &mut Report) {
-    if let (1.., Some(path)) = (left_out, &run.trace) {
-        report.text(format!(
-            "\n{}: {} events were left out; --trace-events sets the largest number\n",
-            path.display(),
-            units::grouped(left_out)
-        ));
-    }
 }

@@ -380,31 +380,41 @@ fn the_symmetric_kernel_reports_both_ways_to_wait() {
 
 #[test]
 fn a_timeline_is_written_whole_or_not_at_all() {
+    const PROGRAM: [&str; 6] = [
+        "simulate",
+        "pingpong",
+        "--receive",
+        "thread",
+        "--trips",
+        "500",
+    ];
     let folder = Folder::new("trace");
-    let path = folder.path("trace.json");
-    let of = |events: &str| {
-        let arguments = [
-            "simulate",
-            "tracer",
-            "--nodes",
-            "2",
-            "--renderers",
-            "1",
-            "--trace-events",
-            events,
-            "--trace",
-        ];
-        let path = path.to_str().expect("a path");
-        run_well(arguments.into_iter().chain([path]))
+    let of = |name: &str| {
+        let path = folder.path(name);
+        let trace = ["--trace", path.to_str().expect("a path")];
+        run_well(PROGRAM.into_iter().chain(trace));
+        fs::read(path).expect("a file")
     };
-    let text = of("500");
-    assert!(text.contains("events were left out"), "{text}");
-    let events: Vec<Value> =
-        serde_json::from_str(&fs::read_to_string(&path).expect("a file")).expect("JSON");
+    let json = of("trace.json");
+    let events: Vec<Value> = serde_json::from_slice(&json).expect("JSON");
     assert!(events.len() >= 500);
-    assert_eq!(folder.names(), ["trace.json"], "no temporary file remains");
-    let line = run_badly(["simulate", "tracer", "--nodes", "2", "--trace", "/dev/full"]);
+    let binary = of("trace.pftrace");
+    assert!(binary.len() < json.len() / 10, "it is compressed");
+    let read = |bytes: &[u8]| raddle_timeline::read(bytes).expect("a timeline");
+    let (one, other) = (read(&json), read(&binary));
+    assert_eq!(one.events().len(), other.events().len());
+    assert_eq!(one.arrows(), other.arrows());
+    assert_eq!(
+        folder.names(),
+        ["trace.json", "trace.pftrace"],
+        "no temporary file remains"
+    );
+    let line = run_badly(PROGRAM.into_iter().chain(["--trace", "/dev/full"]));
     assert!(line.contains("/dev/full"), "{line}");
-    let line = run_badly(["simulate", "tracer", "--trace", "/nowhere/trace.json"]);
+    let line = run_badly(
+        PROGRAM
+            .into_iter()
+            .chain(["--trace", "/nowhere/trace.json"]),
+    );
     assert!(line.contains("/nowhere/trace.json"), "{line}");
 }

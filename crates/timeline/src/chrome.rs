@@ -24,6 +24,3 @@ mod writer;
 pub(crate) use self::reader::read;
 pub(crate) use self::scanner::BYTE_ORDER_MARK;
 pub(crate) use self::writer::{ARRAY_BEGIN, ARRAY_END, ChromeWriter, SEPARATOR};
-
-/// The name of the values of a counter without a unit.
-const NO_UNIT: &str = "value";

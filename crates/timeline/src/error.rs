@@ -64,3 +64,9 @@ pub enum ReadError {
         max: u64,
     },
 }
+
+/// Returns the error for a call with a track or process that was not declared.
+pub(crate) fn undeclared(what: &str, number: u64) -> io::Error {
+    let text = format!("{what} {number} is not declared; expected a call that declares it before");
+    io::Error::new(io::ErrorKind::InvalidInput, text)
+}

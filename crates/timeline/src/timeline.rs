@@ -5,6 +5,7 @@
 
 mod builder;
 mod names;
+mod sweep;
 
 pub(crate) use self::builder::{Builder, RawTrack, TooMany};
 pub(crate) use self::names::Names;

@@ -161,9 +161,3 @@ impl<W: Write> Writer<W> {
         }
     }
 }
-
-/// Returns the error for a call with a track or process that was not declared.
-pub(crate) fn undeclared(what: &str, number: u64) -> io::Error {
-    let text = format!("{what} {number} is not declared; expected a call that declares it before");
-    io::Error::new(io::ErrorKind::InvalidInput, text)
-}

@@ -16,11 +16,11 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   raddle simulate pingpong
   raddle simulate symmetric --nodes 8 --computing 3 --compute 5us
-  raddle simulate tracer --nodes 32 --renderers 3 --trace tracer.json
+  raddle simulate tracer --nodes 32 --renderers 3 --trace tracer.pftrace
   raddle simulate tracer --nodes 512 --renderers 7 --frames 2 --seed 7 --json
 
 The same seed gives the same run, to the last event. The file of --trace shows the activity of each
-thread and link, and messages as arrows. Open it in https://ui.perfetto.dev or chrome://tracing.";
+thread and link, and messages as arrows. Open it in https://ui.perfetto.dev.";
 
 const PINGPONG_EXAMPLES: &str = "\
 Examples:
@@ -74,13 +74,10 @@ pub(crate) struct RunArguments {
     /// for tracer, unless a parameter file or --set changes the curve]
     #[arg(long, value_enum, value_name = "CURVE")]
     pub(crate) speeds: Option<SpeedsChoice>,
-    /// Write a timeline of the run to this file, for Perfetto or Chrome
+    /// Write a timeline of the run to this file, for Perfetto; as JSON for Chrome if its name ends
+    /// with .json
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) trace: Option<PathBuf>,
-    /// Largest number of events in the timeline, such as 1e6
-    #[arg(long, value_name = "N", default_value = "1e6", requires = "trace")]
-    #[arg(value_parser = values::round_count)]
-    pub(crate) trace_events: u64,
     #[command(flatten)]
     pub(crate) machine: MachineArguments,
 }

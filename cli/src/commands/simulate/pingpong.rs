@@ -4,7 +4,7 @@ use raddle_model::simulate::Silent;
 use raddle_model::simulate::pingpong::{Found, PingPong, Receive};
 
 use super::arguments::{PingpongProgram, SpeedsChoice};
-use super::{begin_report, begin_trace, counts, finish_trace, parameters, report_left_out};
+use super::{begin_report, begin_trace, counts, finish_trace, parameters};
 use crate::error::CliError;
 use crate::report::{Column, Columns, Plain, Report, Row};
 use crate::units;
@@ -29,7 +29,6 @@ pub(super) fn run(program: &PingpongProgram) -> Result<Report, CliError> {
         Column::right("min", 12),
         Column::right("max", 12),
     ]);
-    let mut left_out = 0;
     for &receive in ways {
         // The command line does not accept more.
         let trips = u32::try_from(program.trips).unwrap_or(u32::MAX);
@@ -40,7 +39,7 @@ pub(super) fn run(program: &PingpongProgram) -> Result<Report, CliError> {
         let found = match (begin_trace(&program.run, handler)?, &program.run.trace) {
             (Some(trace), Some(path)) => {
                 let (found, trace) = simulation.run(&parameters, trace)?;
-                left_out = finish_trace(trace, path)?;
+                finish_trace(trace, path)?;
                 found
             }
             _ => simulation.run(&parameters, Silent)?.0,
@@ -58,7 +57,6 @@ pub(super) fn run(program: &PingpongProgram) -> Result<Report, CliError> {
         .field("bytes", program.bytes)
         .field("trips", program.trips)
         .list("round_trips", &table);
-    report_left_out(left_out, &program.run, &mut report);
     Ok(report)
 }
 

@@ -4,9 +4,7 @@ use raddle_model::simulate::symmetric::{Found, Symmetric};
 use raddle_model::simulate::{Layout, Silent, Way};
 
 use super::arguments::{HandlerReceive, SpeedsChoice, SymmetricProgram};
-use super::{
-    begin_report, begin_trace, check_memory, counts, finish_trace, parameters, report_left_out,
-};
+use super::{begin_report, begin_trace, check_memory, counts, finish_trace, parameters};
 use crate::arguments::Options;
 use crate::error::CliError;
 use crate::progress::Phase;
@@ -40,7 +38,6 @@ pub(super) fn run(program: &SymmetricProgram, options: &Options) -> Result<Repor
         Column::right("speed", 8),
         Column::right("handler active", 16),
     ]);
-    let mut left_out = 0;
     for &way in ways {
         let mut simulation = Symmetric::new(program.nodes, program.computing, program.compute);
         simulation.way = way;
@@ -53,7 +50,7 @@ pub(super) fn run(program: &SymmetricProgram, options: &Options) -> Result<Repor
         let found = match (trace, &program.run.trace) {
             (Some(trace), Some(path)) => {
                 let (found, trace) = simulation.run(&parameters, trace, progress)?;
-                left_out = finish_trace(trace, path)?;
+                finish_trace(trace, path)?;
                 found
             }
             _ => simulation.run(&parameters, Silent, progress)?.0,
@@ -70,7 +67,6 @@ pub(super) fn run(program: &SymmetricProgram, options: &Options) -> Result<Repor
         .field("computing", program.computing)
         .field("compute_ns", program.compute)
         .list("handlers", &table);
-    report_left_out(left_out, &program.run, &mut report);
     Ok(report)
 }
 

@@ -8,9 +8,7 @@ use raddle_model::{Prediction, predict};
 use serde_json::json;
 
 use super::arguments::TracerProgram;
-use super::{
-    begin_report, begin_trace, check_memory, counts, finish_trace, parameters, report_left_out,
-};
+use super::{begin_report, begin_trace, check_memory, counts, finish_trace, parameters};
 use crate::arguments::Options;
 use crate::error::CliError;
 use crate::progress::Phase;
@@ -40,11 +38,10 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<Report, 
     let progress = |share: f64| phase.at_share(share as f32);
     let trace = begin_trace(&program.run, Some(scenario.renderers))?;
     let began = Instant::now();
-    let mut left_out = 0;
     let found = match (trace, &program.run.trace) {
         (Some(trace), Some(path)) => {
             let (found, trace) = simulation.run(&parameters, trace, progress)?;
-            left_out = finish_trace(trace, path)?;
+            finish_trace(trace, path)?;
             found
         }
         _ => simulation.run(&parameters, Silent, progress)?.0,
@@ -85,7 +82,6 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<Report, 
         .field("counts", counts(&found.counts))
         .field("took_s", took.as_secs_f64())
         .field("events_per_s", events_per_s);
-    report_left_out(left_out, &program.run, &mut report);
     Ok(report)
 }
 

@@ -1,10 +1,10 @@
 //! Compares the simulator with the study and the model, and tests the promises of its parts.
 
-use serde_json::Value;
+use raddle_timeline::{Format, NameId};
 
 use super::pingpong::{PingPong, Receive};
 use super::symmetric::Symmetric;
-use super::timeline::Chrome;
+use super::timeline::Recorder;
 use super::tracer::Tracer;
 use super::*;
 use crate::tracer::Scenario;
@@ -416,65 +416,82 @@ fn a_handler_that_polls_answers_sooner_and_takes_speed_from_others() {
     assert!(alone.unwrap_err().to_string().contains("nodes is 1"));
 }
 
-// A trace for Perfetto has spans of a thread that do not overlap, and a flow for each message.
+// A timeline has slices of a thread or link that do not overlap, and a flow for each message.
 #[test]
-fn a_timeline_is_a_trace_of_spans_and_flows() {
-    let out = Vec::new();
-    let what = PingPong::new(Receive::Thread, 3, 1);
-    let (found, chrome) = what.run(&study(), Chrome::new(out, 100_000, None)).unwrap();
-    let (out, left_out) = chrome.finish().unwrap();
-    assert_eq!(left_out, 0);
-    let events: Vec<Value> = serde_json::from_slice(&out).unwrap();
-    let of = |ph: &'static str| events.iter().filter(move |event| event["ph"] == ph);
-    assert_eq!(of("s").count() as u64, found.counts.sent);
-    assert_eq!(of("f").count() as u64, found.counts.arrived);
-    assert!(of("M").any(|event| event["args"]["name"] == "node 1"));
-    let mut spans: Vec<(u64, u64, f64, f64)> = of("X")
-        .map(|event| {
-            let number = |name: &str| event[name].as_u64().unwrap();
-            let time = |name: &str| event[name].as_f64().unwrap();
-            (
-                number("pid"),
-                number("tid"),
-                time("ts"),
-                time("ts") + time("dur"),
-            )
-        })
-        .collect();
-    spans.sort_by(|one, other| one.partial_cmp(other).unwrap());
-    for pair in spans.windows(2) {
-        let [one, other] = pair else { unreachable!() };
-        let is_same = (one.0, one.1) == (other.0, other.1);
-        assert!(!is_same || one.3 <= other.2 + 1e-6, "{one:?} {other:?}");
+fn a_timeline_has_slices_counters_and_flows() {
+    for format in [Format::Perfetto, Format::Chrome] {
+        let what = PingPong::new(Receive::Thread, 3, 1);
+        let recorder = Recorder::new(Vec::new(), format, Some(1)).unwrap();
+        let (found, recorder) = what.run(&study(), recorder).unwrap();
+        let timeline = raddle_timeline::read(&recorder.finish().unwrap()[..]).unwrap();
+        assert_eq!(timeline.warnings(), [""; 0]);
+        assert_eq!(timeline.arrows().len() as u64, found.counts.arrived);
+        assert_eq!(
+            timeline.all_flows().len() as u64,
+            found.counts.sent + found.counts.arrived
+        );
+        for arrow in timeline.arrows() {
+            let name = |event: usize| timeline.text(timeline.events()[event].name());
+            assert_eq!((name(arrow.from), name(arrow.to)), ("send", "receive"));
+        }
+        let texts = |names: Vec<NameId>| -> Vec<&str> {
+            names.into_iter().map(|name| timeline.text(name)).collect()
+        };
+        let processes = timeline.processes().iter().map(|process| process.name);
+        assert_eq!(texts(processes.collect()), ["node 0", "node 1"]);
+        let tracks = timeline.tracks().iter();
+        let of_node = tracks.filter(|track| track.process == Some(1));
+        assert_eq!(
+            texts(of_node.map(|track| track.name).collect()),
+            [
+                "thread 0",
+                "handler",
+                "link out",
+                "link in",
+                "active threads"
+            ]
+        );
+        for pair in timeline.events().windows(2) {
+            let [one, other] = pair else { unreachable!() };
+            let is_same = one.track() == other.track();
+            assert!(!is_same || one.to_ns() <= other.from_ns(), "{pair:?}");
+        }
     }
-    let out = Vec::new();
-    let (_, chrome) = what.run(&study(), Chrome::new(out, 30, None)).unwrap();
-    let (out, left_out) = chrome.finish().unwrap();
-    assert!(left_out > 0);
-    let events: Vec<Value> = serde_json::from_slice(&out).unwrap();
-    let of = |ph: &'static str| events.iter().filter(move |event| event["ph"] == ph);
-    let (begun, ended) = (of("s").count(), of("f").count());
-    assert_eq!(
-        begun, ended,
-        "where the file ends, no message is left under way"
-    );
-    assert_eq!(events.len() - of("M").count() - ended, 30);
-    // A message from outside has no start and no end.
+}
+
+#[test]
+fn a_message_from_outside_has_no_arrow() {
     let mut parameters = super::tracer::tests::short();
     parameters
         .set("tracer.other_requests_per_us = 0.2")
         .unwrap();
     let tracer = Tracer::new(Scenario::new(2, 1), 1, 9);
-    let (found, chrome) = tracer
-        .run(
-            &parameters,
-            Chrome::new(Vec::new(), u64::MAX, Some(1)),
-            |_| (),
-        )
-        .unwrap();
+    let recorder = Recorder::new(Vec::new(), Format::Perfetto, Some(1)).unwrap();
+    let (found, recorder) = tracer.run(&parameters, recorder, |_| ()).unwrap();
     assert!(found.counts.visits > 0);
-    let (out, _) = chrome.finish().unwrap();
-    let events: Vec<Value> = serde_json::from_slice(&out).unwrap();
-    let of = |ph: &'static str| events.iter().filter(move |event| event["ph"] == ph);
-    assert!(of("f").count() <= of("s").count() && of("s").count() as u64 == found.counts.sent);
+    let timeline = raddle_timeline::read(&recorder.finish().unwrap()[..]).unwrap();
+    let ends = |is_end| {
+        let flows = timeline.all_flows().iter();
+        flows.filter(|flow| flow.is_end == is_end).count() as u64
+    };
+    assert!(ends(true) <= ends(false) && ends(false) == found.counts.sent);
+}
+
+#[test]
+fn the_first_failure_to_write_a_timeline_is_returned() {
+    struct Full;
+    impl std::io::Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("it is full"))
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let recorder = Recorder::new(Full, Format::Chrome, None).unwrap();
+    let what = PingPong::new(Receive::Thread, 1_000, 1);
+    let (_, recorder) = what.run(&study(), recorder).unwrap();
+    let failure = recorder.finish().map(|_| ()).unwrap_err();
+    assert_eq!(failure.to_string(), "it is full");
 }

@@ -1,8 +1,8 @@
 //! The observer of a simulation, which records its events to draw them.
 
-mod chrome;
+mod recorder;
 
-pub use self::chrome::Chrome;
+pub use self::recorder::Recorder;
 
 use super::client::Thread;
 use super::moment::Moment;
@@ -15,8 +15,9 @@ pub trait Timeline {
     /// Reports an activity of a thread from one moment to another.
     fn thread(&mut self, thread: Thread, activity: Activity, from: Moment, to: Moment);
 
-    /// Reports a packet of a message that passed a link of a node.
-    fn packet(&mut self, node: u32, link: Link, message: u64, from: Moment, to: Moment);
+    /// Reports the time in which a message passed the link out of its node, or one of its packets
+    /// the link into the other node. The times of a link do not overlap.
+    fn passed(&mut self, node: u32, link: Link, message: u64, from: Moment, to: Moment);
 
     /// Reports that a thread has sent a message.
     fn sent(&mut self, message: u64, by: Thread, at: Moment);
@@ -67,7 +68,7 @@ impl Timeline for Silent {
     const LISTENS: bool = false;
 
     fn thread(&mut self, _: Thread, _: Activity, _: Moment, _: Moment) {}
-    fn packet(&mut self, _: u32, _: Link, _: u64, _: Moment, _: Moment) {}
+    fn passed(&mut self, _: u32, _: Link, _: u64, _: Moment, _: Moment) {}
     fn sent(&mut self, _: u64, _: Thread, _: Moment) {}
     fn received(&mut self, _: u64, _: Thread, _: Moment) {}
     fn active(&mut self, _: u32, _: u32, _: Moment) {}

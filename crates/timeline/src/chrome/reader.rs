@@ -6,8 +6,7 @@ use std::io::BufRead;
 
 use serde_json::value::RawValue;
 
-use super::NO_UNIT;
-use super::event::{self, RawEvent};
+use super::event::{self, NO_UNIT, RawEvent};
 use super::scanner::Scanner;
 use crate::error::{Place, ReadError};
 use crate::event::Value;

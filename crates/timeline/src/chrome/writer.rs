@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use super::NO_UNIT;
+use super::event::NO_UNIT;
+use crate::error::undeclared;
 use crate::event::{CounterTrack, Event, Track, Value};
-use crate::writer::undeclared;
 
 /// The bytes before the first event.
 pub(crate) const ARRAY_BEGIN: &[u8] = b"[\n";

@@ -6,11 +6,11 @@
 
 use std::collections::HashMap;
 
-use super::field::clock;
+use super::schema::field::clock;
 use super::wire::{Defect, Fields, Wire};
 
-const TRACE: u32 = super::TRACE_CLOCK as u32;
-const OF_SEQUENCE: u32 = super::CLOCK as u32;
+const TRACE: u32 = super::schema::TRACE_CLOCK as u32;
+const OF_SEQUENCE: u32 = super::schema::CLOCK as u32;
 
 /// The relation of a clock to the trace's clock.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io::BufRead;
 
 use super::clocks::Clocks;
-use super::field::{packet, trace};
-use super::flag;
+use super::schema::field::{packet, trace};
+use super::schema::flag;
 use super::sequence::{Sequence, Thread};
 use super::track_event::{Events, Fault};
 use super::wire::{Defect, Fields, Wire, tag, wire_type};

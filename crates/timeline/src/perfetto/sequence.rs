@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::clocks::{self, Clocks};
-use super::field::{defaults, event, interned, thread};
+use super::schema::field::{defaults, event, interned, thread};
 use super::wire::{Defect, Fields, Wire};
 use crate::timeline::{NameId, Names};
 

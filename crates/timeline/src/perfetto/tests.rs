@@ -7,12 +7,12 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
-use super::field::{
+use super::schema::field::{
     argument, clock, counter, defaults, event, interned, old_event, packet, process, thread, trace,
     track,
 };
+use super::schema::{flag, kind};
 use super::wire::{Encode, Fields, Wire};
-use super::{flag, kind};
 use crate::{CounterTrack, Event, EventKind, Format, Number, Timeline, Track, Value, Writer, read};
 
 /// The messages that a dump shows as fields.

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::field::{argument, counter, event, old_event, process, track};
-use super::kind;
+use super::schema::field::{argument, counter, event, old_event, process, track};
+use super::schema::kind;
 use super::sequence::{Sequence, Thread};
 use super::wire::{Defect, Fields, Wire};
 use crate::event::Value;

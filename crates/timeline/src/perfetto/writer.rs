@@ -6,18 +6,18 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
-use super::field::{
+use super::schema::field::{
     argument, clock, counter, defaults, event, interned, packet, process, thread, trace, track,
 };
+use super::schema::{BY_RANK, CHILDREN_BY_RANK, CLOCK, TRACE_CLOCK, flag, kind};
 use super::wire::Encode;
-use super::{BY_RANK, CHILDREN_BY_RANK, CLOCK, TRACE_CLOCK, flag, kind};
+use crate::error::undeclared;
 use crate::event::{CounterTrack, Event, Track, Value};
-use crate::writer::undeclared;
 
 /// The number of bytes of packets that are compressed together.
 const BATCH_BYTES: usize = 1 << 19;
-/// The level of compression, for which 10 million slices take about 4 s to write. Level 3 makes files
-/// smaller by a fifth, and takes twice the time.
+/// The level of compression. At level 1, 10 million slices take about 4 s to write. Level 3 makes
+/// files smaller by a fifth, and takes twice the time.
 const LEVEL: u32 = 1;
 /// The largest capacity of a track's buffer that is kept after a batch.
 const KEPT_BYTES: usize = 1 << 10;

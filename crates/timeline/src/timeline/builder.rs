@@ -1,8 +1,8 @@
 //! Makes a timeline of events in the order in which a file has them.
 //!
-//! A file may have begins, ends, and slices whose end is known, in any order of tracks. Within a
+//! A file may have begins, ends, and slices with a known end, in any order of tracks. Within a
 //! track they need not be in the order of time either. So all of them are kept until the file ends,
-//! and sorted by track and time. Then a sweep over each track matches begins with ends by a stack,
+//! and sorted by track and time. Then a sweep over each track (`sweep`) matches begins with ends,
 //! and finds the parent of each event.
 //!
 //! # Order of simultaneous events
@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::sweep::{End, sweep};
 use super::{
     EventKind, EventRecord, FlowMark, NONE, NameId, Names, Packed, PackedKind, Problems,
     ProcessRecord, Sample, Timeline, TrackRecord,
@@ -82,15 +83,6 @@ impl RawTrack {
             ..Self::default()
         }
     }
-}
-
-/// An end of the innermost slice of a track.
-#[derive(Clone, Copy, Debug)]
-struct End {
-    at_ns: u64,
-    track: u32,
-    /// The number of events that the file has before.
-    position: u32,
 }
 
 /// An end of a flow that touches the slice around a point in time.
@@ -473,85 +465,6 @@ impl Timeline {
             candidate = event.parent();
         }
         None
-    }
-}
-
-/// Matches the begins of a track with its ends, and finds the parent of each event. `first` is the
-/// index of the first event.
-fn sweep(
-    events: &mut [EventRecord],
-    ends: &[End],
-    first: usize,
-    last_ns: u64,
-    problems: &mut Problems,
-) {
-    let mut ends = ends.iter().peekable();
-    let mut open = OpenSlices::default();
-    for index in 0..events.len() {
-        let (at_ns, position) = (events[index].from_ns, events[index].parent);
-        let is_before = |end: &&End| (end.at_ns, end.position) <= (at_ns, position);
-        while let Some(end) = ends.next_if(is_before) {
-            open.end(end.at_ns, events, problems);
-        }
-        open.pass(at_ns, events);
-        events[index].parent = open
-            .stack
-            .last()
-            .map_or(NONE, |&parent| (first + parent) as u32);
-        match events[index].kind {
-            EventKind::Instant => {}
-            kind => {
-                open.stack.push(index);
-                open.waiting += usize::from(kind == EventKind::Unfinished);
-            }
-        }
-    }
-    for end in ends {
-        open.end(end.at_ns, events, problems);
-    }
-    for index in open.stack {
-        let event = &mut events[index];
-        if event.kind == EventKind::Unfinished {
-            event.duration_ns = last_ns.saturating_sub(event.from_ns);
-            problems.unfinished += 1;
-        }
-    }
-}
-
-/// The slices of a track that have begun and not ended, the innermost last.
-#[derive(Default)]
-struct OpenSlices {
-    stack: Vec<usize>,
-    /// The number of them that wait for an end.
-    waiting: usize,
-}
-
-impl OpenSlices {
-    /// Removes innermost slices that have a known end up to this time.
-    fn pass(&mut self, at_ns: u64, events: &[EventRecord]) {
-        let has_ended = |&mut index: &mut usize| {
-            let event = &events[index];
-            event.kind == EventKind::Slice && event.to_ns() <= at_ns
-        };
-        while self.stack.pop_if(has_ended).is_some() {}
-    }
-
-    /// Ends the innermost slice that waits for an end.
-    fn end(&mut self, at_ns: u64, events: &mut [EventRecord], problems: &mut Problems) {
-        if self.waiting == 0 {
-            problems.ends_without_slice += 1;
-            return;
-        }
-        // Slices with a known end that reach beyond this one no longer matter.
-        while let Some(index) = self.stack.pop() {
-            let event = &mut events[index];
-            if event.kind == EventKind::Unfinished {
-                event.kind = EventKind::Slice;
-                event.duration_ns = at_ns.saturating_sub(event.from_ns);
-                self.waiting -= 1;
-                break;
-            }
-        }
     }
 }
 

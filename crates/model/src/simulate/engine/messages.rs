@@ -102,8 +102,12 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
     pub(super) fn inject(&mut self, message: u32) {
         let under_way = self.messages.all[message as usize];
         let passing = self.machine.passing(under_way.left);
-        let out = &mut self.nodes[under_way.from.node as usize].out;
-        let (first, _) = out.pass(self.now, passing);
+        let node = under_way.from.node;
+        let (first, last) = self.nodes[node as usize].out.pass(self.now, passing);
+        if T::LISTENS {
+            self.timeline
+                .passed(node, Link::Out, under_way.number, first, last);
+        }
         self.events
             .put(first + self.machine.wire, Event::Packet { message });
     }
@@ -120,13 +124,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         let node = &mut self.nodes[what.node as usize];
         let (first, last) = node.into.pass(self.now, passing);
         if T::LISTENS {
-            let (from, number) = (under_way.from.node, under_way.number);
-            // The packet left the sender one wire latency ago.
-            let left = self.now.since(self.machine.wire);
             self.timeline
-                .packet(from, Link::Out, number, left, left + passing);
-            self.timeline
-                .packet(what.node, Link::In, number, first, last);
+                .passed(what.node, Link::In, under_way.number, first, last);
         }
         self.counts.packets += 1;
         let connection = self.layout.connections[what.connection as usize];
