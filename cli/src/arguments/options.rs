@@ -113,8 +113,8 @@ pub(crate) struct Options {
     /// Print the counters of the workers at the end
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) stats: bool,
-    /// Record tasks, messages, waits and sections, and write them to this file: for Perfetto, or
-    /// for Chrome if its name ends in .json. `raddle report` explains it
+    /// Record tasks, messages, waits and sections, and write them to this file: for Perfetto
+    /// (https://ui.perfetto.dev), or for Chrome if its name ends in .json
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) trace: Option<PathBuf>,
     /// Print the result as one JSON object on one line, instead of text
