@@ -1,12 +1,17 @@
 //! The events of a recording, with their times, by thread.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use crate::record::kind::Kind;
 use crate::sources::Counts;
 
 #[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
 pub(crate) mod decode;
+
+const WORKER: &str = "worker";
+const COMPENSATING: &str = "compensating thread";
+const OF_RUNTIME: &str = " of runtime ";
 
 /// The events of all threads.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +29,17 @@ pub struct Events {
     pub pauses: Vec<Pause>,
     /// The number of threads of which no events were kept, because there were too many threads.
     pub refused_threads: u64,
+    /// The cost of recording a scope.
+    pub scope_cost: ScopeCost,
+}
+
+/// The cost of recording a scope: its begin and its end together. A profile subtracts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ScopeCost {
+    /// The part that the time of the scope itself includes, in nanoseconds.
+    pub interior_ns: f64,
+    /// The part that only the time of the caller includes, in nanoseconds.
+    pub exterior_ns: f64,
 }
 
 /// A time in which nothing was recorded.
@@ -68,6 +84,48 @@ pub enum Thread {
     Other(String),
 }
 
+impl fmt::Display for Thread {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (runtime, index, is_compensating) = match self {
+            Self::Other(name) => return formatter.write_str(name),
+            Self::Worker {
+                runtime,
+                index,
+                is_compensating,
+            } => (runtime, index, is_compensating),
+        };
+        let kind = if *is_compensating {
+            COMPENSATING
+        } else {
+            WORKER
+        };
+        write!(formatter, "{kind} {index}")?;
+        match runtime {
+            0 => Ok(()),
+            _ => write!(formatter, "{OF_RUNTIME}{runtime}"),
+        }
+    }
+}
+
+impl From<&str> for Thread {
+    /// Returns the thread that has this name as its text.
+    fn from(name: &str) -> Self {
+        let worker = || {
+            let (is_compensating, rest) = match name.strip_prefix(COMPENSATING) {
+                Some(rest) => (true, rest),
+                None => (false, name.strip_prefix(WORKER)?),
+            };
+            let (index, runtime) = rest.split_once(OF_RUNTIME).unwrap_or((rest, "0"));
+            Some(Self::Worker {
+                runtime: runtime.parse().ok()?,
+                index: index.strip_prefix(' ')?.parse().ok()?,
+                is_compensating,
+            })
+        };
+        worker().unwrap_or_else(|| Self::Other(name.to_owned()))
+    }
+}
+
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -82,4 +140,29 @@ pub struct Event {
     pub argument: u32,
     /// The other words, which are zero if the kind has none.
     pub more: [u64; 2],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_found_by_its_text() {
+        let worker = |runtime, index, is_compensating| Thread::Worker {
+            runtime,
+            index,
+            is_compensating,
+        };
+        let threads = [
+            (worker(0, 3, false), "worker 3"),
+            (worker(2, 17, false), "worker 17 of runtime 2"),
+            (worker(0, 64, true), "compensating thread 64"),
+            (Thread::Other("main".to_owned()), "main"),
+            (Thread::Other("worker bee".to_owned()), "worker bee"),
+        ];
+        for (thread, text) in threads {
+            assert_eq!(thread.to_string(), text);
+            assert_eq!(Thread::from(text), thread);
+        }
+    }
 }

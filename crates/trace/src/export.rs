@@ -74,7 +74,7 @@ pub fn write<W: Write>(events: &Events, facts: &Facts, writer: &mut Writer<W>) -
     let flows = Flows::of(events, facts.process);
     let names: Vec<String> = events.names.iter().map(|name| shorten(name)).collect();
     for (index, track) in events.tracks.iter().enumerate() {
-        let name = name_of(&track.thread);
+        let name = track.thread.to_string();
         writer.track(&WrittenTrack {
             id: track_id(index),
             process: facts.process,
@@ -119,27 +119,6 @@ fn track_id(index: usize) -> u64 {
     index as u64 + 1
 }
 
-fn name_of(thread: &Thread) -> String {
-    match thread {
-        Thread::Worker {
-            runtime,
-            index,
-            is_compensating,
-        } => {
-            let kind = if *is_compensating {
-                "compensating thread"
-            } else {
-                "worker"
-            };
-            match runtime {
-                0 => format!("{kind} {index}"),
-                _ => format!("{kind} {index} of runtime {runtime}"),
-            }
-        }
-        Thread::Other(name) => name.clone(),
-    }
-}
-
 fn write_facts<W: Write>(events: &Events, facts: &Facts, writer: &mut Writer<W>) -> io::Result<()> {
     writer.track(&WrittenTrack {
         id: 0,
@@ -154,6 +133,14 @@ fn write_facts<W: Write>(events: &Events, facts: &Facts, writer: &mut Writer<W>)
         ("until_ns", Value::Unsigned(events.until_ns)),
         ("dropped_events", Value::Unsigned(dropped)),
         ("refused_threads", Value::Unsigned(events.refused_threads)),
+        (
+            "scope_interior_ns",
+            Value::Float(events.scope_cost.interior_ns),
+        ),
+        (
+            "scope_exterior_ns",
+            Value::Float(events.scope_cost.exterior_ns),
+        ),
     ];
     let values = facts.values.iter();
     arguments.extend(values.map(|(name, value)| (&**name, Value::Text(value))));

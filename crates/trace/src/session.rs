@@ -61,6 +61,8 @@ pub enum BeginError {
 pub struct Recording {
     #[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
     begun: live::Moment,
+    #[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
+    scope_cost: crate::record::live::recorder::ScopeTicks,
 }
 
 impl fmt::Debug for Recording {
@@ -98,10 +100,10 @@ mod live {
     use raddle_sync::prim::{AtomicU64, Mutex, Relaxed, clock_ns};
 
     use super::{BeginError, Detail, Options, Recording, pauses};
-    use crate::events::Events;
     use crate::events::decode::Clock;
+    use crate::events::{Events, ScopeCost};
     use crate::record::live::buffer::{self, SEGMENT_BYTES};
-    use crate::record::live::{names, set_recording, tracks};
+    use crate::record::live::{names, recorder, set_recording, tracks};
 
     /// The bits of the number of a recording that count its pauses.
     pub(crate) const WINDOW_BITS: u32 = 20;
@@ -155,6 +157,7 @@ mod live {
                 return Err(BeginError::UnderWay);
             }
             tracks::clear();
+            let scope_cost = recorder::measure_scope();
             buffer::set_limit((options.buffer_bytes / SEGMENT_BYTES).max(1));
             // Wait for a moment to learn the rate of the counter.
             let first = Moment::now();
@@ -169,7 +172,7 @@ mod live {
             let number = last.0.wrapping_add(1).max(1) & NUMBER_MAX;
             *last = (number, true);
             set_recording(number << WINDOW_BITS);
-            Ok(Self { begun })
+            Ok(Self { begun, scope_cost })
         }
 
         /// Returns the events so far, of all threads. Threads go on recording meanwhile.
@@ -185,7 +188,12 @@ mod live {
                 .map(|track| (track.label.clone(), track.copy()))
                 .collect();
             // The names last: they include those of all events that were copied.
-            Events::decode(clock, copies, &pauses::all(), names::all(), refused)
+            let mut events = Events::decode(clock, copies, &pauses::all(), names::all(), refused);
+            events.scope_cost = ScopeCost {
+                interior_ns: clock.duration_ns(self.scope_cost.interior),
+                exterior_ns: clock.duration_ns(self.scope_cost.exterior),
+            };
+            events
         }
     }
 

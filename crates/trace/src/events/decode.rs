@@ -1,6 +1,6 @@
 //! Decodes the words of recordings, and gives a time to each event.
 
-use super::{Event, Events, Pause, Thread, Track};
+use super::{Event, Events, Pause, ScopeCost, Thread, Track};
 use crate::record::kind::Kind;
 use crate::record::live::buffer::{Copied, SEGMENT_WORDS};
 use crate::record::live::recorder::{ARGUMENT_SHIFT, LEN_SHIFT, TICKS_BITS, TICKS_SHIFT};
@@ -32,6 +32,7 @@ impl Events {
             pauses: pauses.iter().map(|pause| Pause::of(clock, pause)).collect(),
             names,
             refused_threads,
+            scope_cost: ScopeCost::default(),
         }
     }
 }
@@ -99,6 +100,11 @@ impl Clock {
         let since = ticks.saturating_sub(self.ticks);
         let ns = u128::from(since) * u128::from(self.passed.1) / u128::from(self.passed.0);
         self.ns + ns as u64
+    }
+
+    /// Returns the time that a number of ticks takes.
+    pub(crate) fn duration_ns(&self, ticks: f64) -> f64 {
+        ticks * self.passed.1 as f64 / self.passed.0 as f64
     }
 
     pub(crate) fn range(&self) -> (u64, u64) {

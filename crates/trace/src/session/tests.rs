@@ -85,6 +85,19 @@ fn events_come_back_with_their_arguments_and_times() {
 }
 
 #[test]
+fn the_cost_of_a_scope_is_measured() {
+    let _one = one_at_a_time();
+    let recording = begin(1 << 20).expect("no other");
+    let cost = recording.events().scope_cost;
+    let range = 1.0..5_000.0;
+    assert!(range.contains(&cost.interior_ns), "{cost:?}");
+    assert!(
+        range.contains(&(cost.interior_ns + cost.exterior_ns)),
+        "{cost:?}"
+    );
+}
+
+#[test]
 fn a_full_buffer_drops_the_oldest_events_and_says_how_many() {
     let _one = one_at_a_time();
     let recording = begin(4 << 16).expect("no other");

@@ -92,6 +92,13 @@ impl Segment {
         fence(Release);
     }
 
+    /// Returns the words in use, for the owner.
+    pub(crate) fn words_so_far(&self) -> Vec<u64> {
+        let words = self.words.iter().take(self.len());
+        // Relaxed: the owner's own.
+        words.map(|word| word.load(Relaxed)).collect()
+    }
+
     /// Copies the segment. Returns `None` if it is not in use, or is being overwritten.
     pub(crate) fn copy(&self) -> Option<Copied> {
         // ORDERING(E1): Acquire, the head.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use raddle_sync::clock::ticks;
 
-use super::buffer::{SEGMENT_WORDS, Segment};
+use super::buffer::{self, SEGMENT_WORDS, Segment};
 use super::stamps::{SHORT_NS, Stamps};
 use super::tracks::{self, Label, Track};
 use super::{names, recording};
@@ -20,6 +20,10 @@ pub(crate) const LEN_SHIFT: u32 = 6;
 pub(crate) const TICKS_SHIFT: u32 = 8;
 pub(crate) const TICKS_BITS: u32 = 24;
 pub(crate) const ARGUMENT_SHIFT: u32 = 32;
+
+/// The number of rounds, and of scopes in each, by which the cost of a scope is measured.
+const MEASURED_ROUNDS: usize = 9;
+const MEASURED_SCOPES: usize = 200;
 
 /// The number of names that a thread finds without a lock.
 const KNOWN_NAMES: usize = 64;
@@ -93,7 +97,63 @@ pub(crate) fn set_worker(worker: (u32, usize, bool)) {
     });
 }
 
+/// Measures the cost of a scope, on this thread, while nothing is recorded.
+///
+/// Three scopes, each inside the one before, are recorded again and again. The innermost one takes
+/// only the time between its own readings of the counter: the interior cost. The middle one takes
+/// that time and all of the innermost one, so the difference of the two is the whole cost of a
+/// scope.
+///
+/// # Source
+/// Parker: user-level notification, 2013, sect. 4.6.
+pub(crate) fn measure_scope() -> ScopeTicks {
+    RECORDER.with(Recorder::measure_scope)
+}
+
+/// The cost of a scope, in ticks: of its begin and its end together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScopeTicks {
+    /// The part between the two readings of the counter.
+    pub(crate) interior: f64,
+    /// The part before the first reading and after the second one.
+    pub(crate) exterior: f64,
+}
+
 impl Recorder {
+    fn measure_scope(&self) -> ScopeTicks {
+        let Some(scratch) = buffer::take(true) else {
+            return ScopeTicks {
+                interior: 0.0,
+                exterior: 0.0,
+            };
+        };
+        let segment = self.segment.replace(Some(scratch));
+        let recording = self.recording.replace(recording());
+        let begin = || self.put(Kind::Scope, self.name("", "measurement"), []);
+        let end = || self.put(Kind::EndScope, self.name("", "measurement"), []);
+        // The medians of several rounds: the thread may be interrupted.
+        let mut rounds: Vec<ScopeTicks> = (0..MEASURED_ROUNDS)
+            .map(|_| {
+                self.last.set(ticks());
+                scratch.begin(0, 0);
+                for _ in 0..MEASURED_SCOPES {
+                    begin();
+                    begin();
+                    begin();
+                    end();
+                    end();
+                    end();
+                }
+                cost_of(&scratch.words_so_far())
+            })
+            .collect();
+        self.segment.set(segment);
+        self.recording.set(recording);
+        buffer::give_back([scratch]);
+        rounds.sort_by(|one, other| one.interior.total_cmp(&other.interior));
+        rounds[MEASURED_ROUNDS / 2]
+    }
+
     #[inline(always)]
     fn put<const N: usize>(&self, kind: Kind, argument: u32, more: [u64; N]) {
         let Some(segment) = self.segment.get() else {
@@ -249,6 +309,22 @@ impl Recorder {
             number,
         });
         number
+    }
+}
+
+/// Returns the cost of a scope from the records of scopes that are nested three deep.
+fn cost_of(words: &[u64]) -> ScopeTicks {
+    let passed = |word: &u64| (word >> TICKS_SHIFT & ((1 << TICKS_BITS) - 1)) as f64;
+    let (mut innermost, mut middle) = (0.0, 0.0);
+    for nested in words.chunks_exact(6) {
+        // The ticks of each event since the one before: begins of the three scopes, then their ends.
+        innermost += passed(&nested[3]);
+        middle += passed(&nested[2]) + passed(&nested[3]) + passed(&nested[4]);
+    }
+    let count = (words.len() / 6).max(1) as f64;
+    ScopeTicks {
+        interior: innermost / count,
+        exterior: (middle - 2.0 * innermost) / count,
     }
 }
 

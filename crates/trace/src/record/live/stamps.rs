@@ -75,12 +75,14 @@ impl Stamps {
 
     /// Begins an event of this kind. Returns `None` if it needs no reading, and otherwise the kind
     /// of the event before.
+    ///
+    /// Scopes of the program always have a time: a profile is made of them.
     #[inline(always)]
     pub(crate) fn begin(&self, kind: Kind) -> Option<u8> {
         let before = self.before.replace(kind as u8);
         let place = self.pair(before, kind);
         let pair = place.get();
-        if pair.skips == 0 {
+        if pair.skips == 0 || matches!(kind, Kind::Scope | Kind::EndScope) {
             return Some(before);
         }
         let skips = pair.skips - 1;
