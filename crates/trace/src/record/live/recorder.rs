@@ -317,7 +317,8 @@ fn cost_of(words: &[u64]) -> ScopeTicks {
     let passed = |word: &u64| (word >> TICKS_SHIFT & ((1 << TICKS_BITS) - 1)) as f64;
     let (mut innermost, mut middle) = (0.0, 0.0);
     for nested in words.chunks_exact(6) {
-        // The ticks of each event since the one before: begins of the three scopes, then their ends.
+        // The ticks of each event since the one before: begins of the three scopes, then their
+        // ends.
         innermost += passed(&nested[3]);
         middle += passed(&nested[2]) + passed(&nested[3]) + passed(&nested[4]);
     }

@@ -1,0 +1,23 @@
+//! Analysis of the recordings of Raddle programs, which [`raddle_trace::export`] has written.
+//!
+//! A [`Recording`] is a [`Timeline`](raddle_timeline::Timeline) that is known to come from Raddle:
+//! it knows its threads, and the facts about each process. Each analysis is a function of it, with
+//! a result that prints as a table and serialises as JSON.
+//!
+//! | module | question |
+//! |---|---|
+//! | [`states`] | the state of a thread at each time: it works, waits, searches or sleeps |
+//! | [`utilisation`] | the time in each state, per thread and over time |
+//! | [`profile`] | calls, inclusive and exclusive times of functions, by caller |
+//!
+//! Not here: recording ([`raddle_trace`]), file formats ([`raddle_timeline`]), printing.
+
+#![forbid(unsafe_code)]
+
+pub mod profile;
+mod recording;
+pub mod states;
+mod table;
+pub mod utilisation;
+
+pub use recording::{Facts, RecordedThread, Recording, RecordingError};

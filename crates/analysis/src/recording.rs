@@ -1,0 +1,262 @@
+//! A timeline that Raddle has recorded: its threads, and the facts about its processes.
+
+use std::fmt;
+
+use raddle_timeline::{EventRecord, Timeline, Value};
+use raddle_trace::events::{ScopeCost, Thread};
+use raddle_trace::export::FACTS;
+
+/// A timeline that Raddle has recorded.
+#[derive(Debug)]
+pub struct Recording {
+    timeline: Timeline,
+    threads: Vec<RecordedThread>,
+    facts: Vec<Facts>,
+}
+
+/// A thread of a recorded process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordedThread {
+    /// The index of its track in the timeline.
+    pub track: usize,
+    /// The number of its process: that of the node, or 0.
+    pub process: u32,
+    /// The thread.
+    pub thread: Thread,
+}
+
+/// Facts about a recorded process.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Facts {
+    /// The number of the process.
+    pub process: u32,
+    /// The time at which the recording began, in nanoseconds.
+    pub from_ns: u64,
+    /// The time at which it ended.
+    pub until_ns: u64,
+    /// About how many events were dropped, because the buffer was full.
+    pub dropped_events: u64,
+    /// The number of threads without events, because there were too many threads.
+    pub refused_threads: u64,
+    /// The cost of recording a scope.
+    pub scope_cost: ScopeCost,
+    /// Facts about the runtimes of the process, as JSON: counters, places, traffic.
+    pub runtimes: Vec<serde_json::Value>,
+}
+
+/// The error for a timeline that Raddle has not recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordingError;
+
+impl fmt::Display for RecordingError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(
+            "found a timeline of another program; expected one that `--trace` or RADDLE_TRACE of a \
+             Raddle program has written",
+        )
+    }
+}
+
+impl std::error::Error for RecordingError {}
+
+impl Recording {
+    /// Finds the threads and the facts of a timeline.
+    ///
+    /// # Errors
+    /// [`RecordingError`] if it has no facts about any process.
+    pub fn new(timeline: Timeline) -> Result<Self, RecordingError> {
+        let mut facts = Vec::new();
+        let mut threads = Vec::new();
+        for (index, track) in timeline.tracks().iter().enumerate() {
+            let process = track
+                .process
+                .map_or(0, |process| timeline.processes()[process].number);
+            let first = track.events.clone().next();
+            let is_facts =
+                |event: &usize| timeline.text(timeline.events()[*event].category()) == FACTS;
+            match first.filter(is_facts) {
+                Some(event) => facts.push(Facts::of(&timeline, event, process)),
+                None if track.unit.is_none() => threads.push(RecordedThread {
+                    track: index,
+                    process,
+                    thread: Thread::from(timeline.text(track.name)),
+                }),
+                None => {}
+            }
+        }
+        match facts.is_empty() {
+            true => Err(RecordingError),
+            false => Ok(Self {
+                timeline,
+                threads,
+                facts,
+            }),
+        }
+    }
+
+    /// Returns the timeline.
+    #[must_use]
+    pub const fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// Returns all threads, by process, workers first.
+    #[must_use]
+    pub fn threads(&self) -> &[RecordedThread] {
+        &self.threads
+    }
+
+    /// Returns the facts about all processes.
+    #[must_use]
+    pub fn facts(&self) -> &[Facts] {
+        &self.facts
+    }
+
+    /// Returns the begin and the end of the recording, over all processes.
+    #[must_use]
+    pub fn span_ns(&self) -> (u64, u64) {
+        let from = self.facts.iter().map(|facts| facts.from_ns).min();
+        let until = self.facts.iter().map(|facts| facts.until_ns).max();
+        let (first, last) = self.timeline.span_ns();
+        (
+            from.unwrap_or(first).min(first),
+            until.unwrap_or(last).max(last),
+        )
+    }
+
+    /// Returns the cost of recording a scope in a process.
+    #[must_use]
+    pub fn scope_cost(&self, process: u32) -> ScopeCost {
+        let facts = self.facts.iter().find(|facts| facts.process == process);
+        facts.map_or_else(ScopeCost::default, |facts| facts.scope_cost)
+    }
+
+    /// Returns the events of a thread, in the order of time, with their indexes.
+    pub(crate) fn events_of(
+        &self,
+        thread: &RecordedThread,
+    ) -> impl Iterator<Item = (usize, &EventRecord)> {
+        let range = self.timeline.tracks()[thread.track].events.clone();
+        let events = &self.timeline.events()[range.clone()];
+        range.zip(events)
+    }
+}
+
+impl RecordedThread {
+    /// Returns the name of the thread; with its node if there are several `processes`.
+    #[must_use]
+    pub fn name(&self, processes: usize) -> String {
+        match processes {
+            0 | 1 => self.thread.to_string(),
+            _ => format!("node {}, {}", self.process, self.thread),
+        }
+    }
+}
+
+impl Facts {
+    fn of(timeline: &Timeline, event: usize, process: u32) -> Self {
+        let number = |name| number(timeline, event, name).unwrap_or(0);
+        let cost_ns = |wanted| {
+            let mut arguments = timeline.arguments(event);
+            arguments.find_map(|(name, value)| match value {
+                Value::Float(cost_ns) if name == wanted => Some(cost_ns),
+                Value::Unsigned(cost_ns) if name == wanted => Some(cost_ns as f64),
+                _ => None,
+            })
+        };
+        let runtimes = timeline
+            .arguments(event)
+            .filter_map(|(name, value)| match value {
+                Value::Text(json) if name.starts_with("runtime ") => {
+                    serde_json::from_str(json).ok()
+                }
+                _ => None,
+            });
+        Self {
+            process,
+            from_ns: number("from_ns"),
+            until_ns: number("until_ns"),
+            dropped_events: number("dropped_events"),
+            refused_threads: number("refused_threads"),
+            scope_cost: ScopeCost {
+                interior_ns: cost_ns("scope_interior_ns").unwrap_or(0.0),
+                exterior_ns: cost_ns("scope_exterior_ns").unwrap_or(0.0),
+            },
+            runtimes: runtimes.collect(),
+        }
+    }
+}
+
+fn number(timeline: &Timeline, event: usize, wanted: &str) -> Option<u64> {
+    let mut arguments = timeline.arguments(event);
+    arguments.find_map(|(name, value)| match value {
+        Value::Unsigned(number) if name == wanted => Some(number),
+        _ => None,
+    })
+}
+
+/// Recordings for the tests of this crate.
+#[cfg(test)]
+pub(crate) mod tests_support {
+    use raddle_timeline::{Event, Format, Track, Writer, read};
+
+    use super::*;
+
+    /// A slice: its category, its name, its begin and its end.
+    pub(crate) type Slice = (&'static str, &'static str, u64, u64);
+
+    /// Returns the recording of a worker with these slices, sorted by their begins, from 0 to 100.
+    pub(crate) fn recording(slices: &[Slice]) -> Recording {
+        recording_with_cost(slices, 0.0, 0.0)
+    }
+
+    /// Returns such a recording with the costs of a scope, in nanoseconds.
+    pub(crate) fn recording_with_cost(slices: &[Slice], interior: f64, exterior: f64) -> Recording {
+        let bytes = write(slices, interior, exterior).expect("memory");
+        Recording::new(read(&bytes[..]).expect("a timeline")).expect("facts")
+    }
+
+    fn write(slices: &[Slice], interior: f64, exterior: f64) -> std::io::Result<Vec<u8>> {
+        let mut writer = Writer::new(Format::Perfetto, Vec::new())?;
+        writer.process(0, "program")?;
+        let track = |id: u64, name: &'static str| Track {
+            id,
+            process: 0,
+            thread: id as u32,
+            name,
+            rank: 0,
+        };
+        writer.track(&track(0, "raddle"))?;
+        let arguments = [
+            ("from_ns", Value::Unsigned(0)),
+            ("until_ns", Value::Unsigned(100)),
+            ("scope_interior_ns", Value::Float(interior)),
+            ("scope_exterior_ns", Value::Float(exterior)),
+        ];
+        let facts = Event {
+            category: FACTS,
+            arguments: &arguments,
+            ..Event::named("facts")
+        };
+        writer.instant(0, 0, &facts)?;
+        writer.track(&track(1, "worker 0"))?;
+        let mut open: Vec<u64> = Vec::new();
+        for (category, name, from_ns, to_ns) in slices {
+            while let Some(end_ns) = open.pop_if(|end_ns| *end_ns <= *from_ns) {
+                writer.end(1, end_ns)?;
+            }
+            let event = Event {
+                category,
+                ..Event::named(name)
+            };
+            writer.begin(1, *from_ns, &event)?;
+            open.push(*to_ns);
+        }
+        while let Some(end_ns) = open.pop() {
+            writer.end(1, end_ns)?;
+        }
+        writer.finish()
+    }
+}

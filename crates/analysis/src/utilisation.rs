@@ -1,0 +1,138 @@
+//! The time that each thread spends in each state, in all and over time.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::recording::Recording;
+use crate::states::{State, stretches};
+use crate::table::Table;
+
+/// The time of all threads in each state.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Utilisation {
+    /// The length of the recording, in nanoseconds.
+    pub length_ns: u64,
+    /// One entry per thread.
+    pub threads: Vec<ThreadUtilisation>,
+}
+
+/// The time of one thread in each state.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct ThreadUtilisation {
+    /// The name of the thread.
+    pub name: String,
+    /// True for a worker, also if it is a compensating thread.
+    pub is_worker: bool,
+    /// The time in each state, in nanoseconds, in the order of [`State::ALL`].
+    pub state_ns: [u64; State::ALL.len()],
+    /// The time in each state in each of a number of equal parts of the recording.
+    pub over_time_ns: Vec<[u64; State::ALL.len()]>,
+}
+
+impl ThreadUtilisation {
+    /// Returns the time in a state, in nanoseconds.
+    #[must_use]
+    pub fn of(&self, state: State) -> u64 {
+        self.state_ns[state as usize]
+    }
+}
+
+impl Utilisation {
+    /// Computes the times in each state, in all and in `parts` equal parts of the recording.
+    #[must_use]
+    pub fn of(recording: &Recording, parts: usize) -> Self {
+        let (from_ns, until_ns) = recording.span_ns();
+        let length_ns = until_ns - from_ns;
+        let processes = recording.facts().len();
+        let threads = recording.threads().iter().map(|thread| {
+            let mut utilisation = ThreadUtilisation {
+                name: thread.name(processes),
+                is_worker: matches!(thread.thread, raddle_trace::events::Thread::Worker { .. }),
+                state_ns: [0; State::ALL.len()],
+                over_time_ns: vec![[0; State::ALL.len()]; parts],
+            };
+            for stretch in stretches(recording, thread) {
+                let (from, until) = (stretch.from_ns - from_ns, stretch.until_ns - from_ns);
+                utilisation.add(from, until, stretch.state, length_ns);
+            }
+            utilisation
+        });
+        Self {
+            length_ns,
+            threads: threads.collect(),
+        }
+    }
+}
+
+impl ThreadUtilisation {
+    /// Adds a time in a state. Times are since the begin of the recording.
+    fn add(&mut self, from_ns: u64, until_ns: u64, state: State, length_ns: u64) {
+        self.state_ns[state as usize] += until_ns - from_ns;
+        let parts = self.over_time_ns.len() as u64;
+        if parts == 0 || length_ns == 0 {
+            return;
+        }
+        let begin_of = |part: u64| {
+            (u128::from(length_ns) * u128::from(part)).div_ceil(u128::from(parts)) as u64
+        };
+        let part_of = |ns: u64| (u128::from(ns) * u128::from(parts) / u128::from(length_ns)) as u64;
+        let mut at_ns = from_ns;
+        let mut part = part_of(from_ns).min(parts - 1);
+        while at_ns < until_ns {
+            let end_ns = match part + 1 {
+                next if next < parts => begin_of(next).min(until_ns),
+                _ => until_ns,
+            };
+            self.over_time_ns[part as usize][state as usize] += end_ns - at_ns;
+            at_ns = end_ns;
+            part += 1;
+        }
+    }
+}
+
+impl fmt::Display for Utilisation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::new();
+        table.row(["thread"].into_iter().chain(State::ALL.map(State::name)));
+        for thread in &self.threads {
+            let percent = |ns: &u64| match self.length_ns {
+                0 => "-".to_owned(),
+                length_ns => format!("{:.1}%", *ns as f64 * 100.0 / length_ns as f64),
+            };
+            let cells = thread.state_ns.iter().map(percent);
+            table.row([thread.name.clone()].into_iter().chain(cells));
+        }
+        table.fmt(formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::tests_support::recording;
+
+    #[test]
+    fn the_parts_of_a_recording_add_up_to_the_whole() {
+        let recording = recording(&[("task", "a", 0, 37), ("idle", "sleep", 40, 100)]);
+        for parts in [1, 3, 7, 100, 1_000] {
+            let utilisation = Utilisation::of(&recording, parts);
+            let thread = &utilisation.threads[0];
+            assert_eq!(
+                (thread.of(State::Works), thread.of(State::Sleeps)),
+                (37, 60)
+            );
+            for state in State::ALL {
+                let parts = thread.over_time_ns.iter().map(|part| part[state as usize]);
+                assert_eq!(parts.sum::<u64>(), thread.of(state));
+            }
+        }
+        let table = Utilisation::of(&recording, 0).to_string();
+        assert!(
+            table.contains("worker 0") && table.contains("37.0%"),
+            "{table}"
+        );
+    }
+}
