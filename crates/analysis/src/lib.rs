@@ -8,16 +8,22 @@
 //! |---|---|
 //! | [`states`] | the state of a thread at each time: it works, waits, searches or sleeps |
 //! | [`utilisation`] | the time in each state, per thread and over time |
+//! | [`durations`] | the times of tasks, messages and entries |
+//! | [`messages`] | messages by entry, worker, node and object |
+//! | [`waits`] | which thread waited for which, or for which location |
 //! | [`profile`] | calls, inclusive and exclusive times of functions, by caller |
 //!
 //! Not here: recording ([`raddle_trace`]), file formats ([`raddle_timeline`]), printing.
 
 #![forbid(unsafe_code)]
 
+pub mod durations;
+pub mod messages;
 pub mod profile;
 mod recording;
 pub mod states;
 mod table;
 pub mod utilisation;
+pub mod waits;
 
 pub use recording::{Facts, RecordedThread, Recording, RecordingError};

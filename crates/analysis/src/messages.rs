@@ -1,0 +1,339 @@
+//! Messages: from which worker, node and object to which, how many bytes, and how late they ran.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use raddle_timeline::Value;
+use raddle_trace::events::Thread;
+use serde::Serialize;
+
+use crate::recording::{RecordedThread, Recording};
+use crate::table::Table;
+
+/// The messages of a recording.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct Messages {
+    /// The entries to which messages were sent, the most bytes first.
+    pub entries: Vec<EntryMessages>,
+    /// The parties of [`between_workers`](Self::between_workers): names of threads, in the order of
+    /// the recording.
+    pub threads: Vec<String>,
+    /// The messages from one thread to another one: pairs of indexes of `threads`.
+    pub between_workers: Vec<Flow<usize>>,
+    /// The messages from one node to another one.
+    pub between_nodes: Vec<Flow<u32>>,
+    /// The messages from one object to another one: collection and element of each. The sender is
+    /// `None` if no entry of an object has sent it. The most bytes first.
+    pub between_objects: Vec<(Option<Object>, Object, Traffic)>,
+}
+
+/// The messages to one entry.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct EntryMessages {
+    /// The name of the entry.
+    pub entry: String,
+    /// The messages.
+    pub traffic: Traffic,
+    /// The number of messages that were seen to run, and the sum of the times from their sending to
+    /// their begin, in nanoseconds.
+    pub run: (u64, u64),
+}
+
+/// Messages and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Traffic {
+    /// The number of messages.
+    pub messages: u64,
+    /// The sum of their bytes.
+    pub bytes: u64,
+}
+
+/// The messages from one party to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Flow<P> {
+    /// The sender.
+    pub from: P,
+    /// The receiver.
+    pub to: P,
+    /// The messages.
+    pub traffic: Traffic,
+}
+
+/// An object: the number of its collection, and its number in there.
+pub type Object = (u64, u64);
+
+impl Traffic {
+    fn add(&mut self, bytes: u64) {
+        self.messages += 1;
+        self.bytes += bytes;
+    }
+}
+
+/// The sums of messages while a recording is read.
+#[derive(Default)]
+struct Sums<'a> {
+    entries: HashMap<&'a str, EntryMessages>,
+    workers: BTreeMap<(usize, usize), Traffic>,
+    nodes: BTreeMap<(u32, u32), Traffic>,
+    objects: HashMap<(Option<Object>, Object), Traffic>,
+}
+
+impl Messages {
+    /// Counts the messages of a recording.
+    #[must_use]
+    pub fn of(recording: &Recording) -> Self {
+        let timeline = recording.timeline();
+        let threads = recording.threads();
+        // For each message that was seen to run: the track and the time of that.
+        let arrivals: HashMap<usize, usize> = timeline
+            .arrows()
+            .into_iter()
+            .map(|arrow| (arrow.from, arrow.to))
+            .collect();
+        let of_track = |track: usize| threads.iter().position(|thread| thread.track == track);
+        let mut sums = Sums::default();
+        for (sender, thread) in threads.iter().enumerate() {
+            for (index, event) in recording.events_of(thread) {
+                match timeline.text(event.category()) {
+                    "send" => {}
+                    "node" if timeline.text(event.name()) == "send to node" => {
+                        let arguments = Arguments::of(recording, index);
+                        if let Some(node) = arguments.node {
+                            let pair = (thread.process, node);
+                            sums.nodes.entry(pair).or_default().add(arguments.bytes);
+                        }
+                        continue;
+                    }
+                    _ => continue,
+                }
+                let arguments = Arguments::of(recording, index);
+                let arrival = arrivals.get(&index).map(|run| &timeline.events()[*run]);
+                let entry = sums.entries.entry(timeline.text(event.name())).or_default();
+                entry.traffic.add(arguments.bytes);
+                if let Some(run) = arrival {
+                    entry.run.0 += 1;
+                    entry.run.1 += run.from_ns().saturating_sub(event.from_ns());
+                }
+                let receiver = arrival
+                    .and_then(|run| of_track(run.track()))
+                    .or_else(|| arguments.receiver(threads, thread));
+                if let Some(receiver) = receiver {
+                    let pair = (sender, receiver);
+                    sums.workers.entry(pair).or_default().add(arguments.bytes);
+                }
+                let pair = (sending_object(recording, index), arguments.object);
+                sums.objects.entry(pair).or_default().add(arguments.bytes);
+            }
+        }
+        sums.into_messages(recording)
+    }
+}
+
+impl Sums<'_> {
+    fn into_messages(self, recording: &Recording) -> Messages {
+        let mut entries: Vec<EntryMessages> = self
+            .entries
+            .into_iter()
+            .map(|(entry, messages)| EntryMessages {
+                entry: entry.to_owned(),
+                ..messages
+            })
+            .collect();
+        entries.sort_by(|one, other| {
+            let by_bytes = other.traffic.bytes.cmp(&one.traffic.bytes);
+            by_bytes.then_with(|| one.entry.cmp(&other.entry))
+        });
+        let mut objects: Vec<_> = self
+            .objects
+            .into_iter()
+            .map(|((from, to), traffic)| (from, to, traffic))
+            .collect();
+        objects.sort_by_key(|(from, to, traffic)| (std::cmp::Reverse(traffic.bytes), *from, *to));
+        let processes = recording.facts().len();
+        let threads = recording.threads().iter();
+        Messages {
+            entries,
+            threads: threads.map(|thread| thread.name(processes)).collect(),
+            between_workers: flows(self.workers),
+            between_nodes: flows(self.nodes),
+            between_objects: objects,
+        }
+    }
+}
+
+fn flows<P>(sums: BTreeMap<(P, P), Traffic>) -> Vec<Flow<P>> {
+    let flow = |((from, to), traffic)| Flow { from, to, traffic };
+    sums.into_iter().map(flow).collect()
+}
+
+/// The arguments of a message that was sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arguments {
+    object: Object,
+    worker: Option<u64>,
+    node: Option<u32>,
+    bytes: u64,
+}
+
+impl Arguments {
+    fn of(recording: &Recording, event: usize) -> Self {
+        let mut found = Self::default();
+        for (name, value) in recording.timeline().arguments(event) {
+            let Value::Unsigned(number) = value else {
+                continue;
+            };
+            match name {
+                "collection" => found.object.0 = number,
+                "element" => found.object.1 = number,
+                "worker" => found.worker = Some(number),
+                "node" => found.node = u32::try_from(number).ok(),
+                "bytes" => found.bytes = number,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Returns the index of the worker to which a thread has sent the message, if it says so.
+    fn receiver(&self, threads: &[RecordedThread], sender: &RecordedThread) -> Option<usize> {
+        let runtime_of = |thread: &Thread| match thread {
+            Thread::Worker { runtime, .. } => Some(*runtime),
+            _ => None,
+        };
+        let runtime = runtime_of(&sender.thread).unwrap_or(0);
+        let wanted = Thread::Worker {
+            runtime,
+            index: usize::try_from(self.worker?).ok()?,
+            is_compensating: false,
+        };
+        let is_it =
+            |thread: &RecordedThread| thread.process == sender.process && thread.thread == wanted;
+        threads.iter().position(is_it)
+    }
+}
+
+/// Returns the object of which an entry has sent a message.
+fn sending_object(recording: &Recording, event: usize) -> Option<Object> {
+    let timeline = recording.timeline();
+    let mut at = timeline.events()[event].parent();
+    while let Some(index) = at {
+        let record = &timeline.events()[index];
+        let category = timeline.text(record.category());
+        let is_object = |name: &str| matches!(name, "collection" | "element");
+        let has_object = timeline.arguments(index).any(|(name, _)| is_object(name));
+        if matches!(category, "message" | "entry") && has_object {
+            return Some(Arguments::of(recording, index).object);
+        }
+        at = record.parent();
+    }
+    None
+}
+
+impl fmt::Display for Messages {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::new();
+        table.row(["entry", "messages", "bytes", "mean bytes", "sent to run us"]);
+        for entry in &self.entries {
+            let Traffic { messages, bytes } = entry.traffic;
+            let (run, late_ns) = entry.run;
+            table.row([
+                entry.entry.clone(),
+                messages.to_string(),
+                bytes.to_string(),
+                (bytes / messages.max(1)).to_string(),
+                match run {
+                    0 => "-".to_owned(),
+                    _ => format!("{:.3}", late_ns as f64 * 1e-3 / run as f64),
+                },
+            ]);
+        }
+        table.fmt(formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use raddle_timeline::{Event, Format, Track, Writer, read};
+
+    use super::*;
+
+    /// Returns the recording of two workers: the first one sends two messages of an object.
+    fn two_workers() -> std::io::Result<Recording> {
+        let mut writer = Writer::new(Format::Perfetto, Vec::new())?;
+        writer.process(0, "program")?;
+        let track = |id: u64, name: &'static str| Track {
+            id,
+            process: 0,
+            thread: id as u32,
+            name,
+            rank: 0,
+        };
+        writer.track(&track(0, "raddle"))?;
+        let facts = Event {
+            category: raddle_trace::export::FACTS,
+            ..Event::named("facts")
+        };
+        writer.instant(0, 0, &facts)?;
+        writer.track(&track(1, "worker 0"))?;
+        writer.track(&track(2, "worker 1"))?;
+        let object = |element| {
+            [
+                ("collection", Value::Unsigned(4)),
+                ("element", Value::Unsigned(element)),
+            ]
+        };
+        let run = Event {
+            category: "message",
+            arguments: &object(0),
+            ..Event::named("Cell::begin")
+        };
+        writer.begin(1, 100, &run)?;
+        let mut sent = object(1).to_vec();
+        sent.extend([
+            ("worker", Value::Unsigned(1)),
+            ("bytes", Value::Unsigned(64)),
+        ]);
+        let send = Event {
+            category: "send",
+            arguments: &sent,
+            flows: &[7],
+            ..Event::named("Cell::receive")
+        };
+        writer.instant(1, 110, &send)?;
+        writer.instant(1, 120, &Event { flows: &[], ..send })?;
+        writer.end(1, 200)?;
+        let received = Event {
+            category: "message",
+            arguments: &object(1),
+            flows_ended: &[7],
+            ..Event::named("Cell::receive")
+        };
+        writer.slice(2, 1_110, 1_300, &received)?;
+        let bytes = writer.finish()?;
+        Ok(Recording::new(read(&bytes[..]).expect("a timeline")).expect("facts"))
+    }
+
+    #[test]
+    fn messages_are_counted_by_entry_worker_and_object() {
+        let messages = Messages::of(&two_workers().expect("memory"));
+        let traffic = Traffic {
+            messages: 2,
+            bytes: 128,
+        };
+        let [entry] = &messages.entries[..] else {
+            panic!("{messages:?}");
+        };
+        assert_eq!((&*entry.entry, entry.traffic), ("Cell::receive", traffic));
+        assert_eq!(entry.run, (1, 1_000));
+        let flow = Flow {
+            from: 0,
+            to: 1,
+            traffic,
+        };
+        assert_eq!(messages.between_workers, [flow]);
+        assert_eq!(messages.between_objects, [(Some((4, 0)), (4, 1), traffic)]);
+        assert!(messages.to_string().contains("1.000"), "{messages}");
+    }
+}

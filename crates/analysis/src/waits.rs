@@ -1,0 +1,221 @@
+//! Waits: which thread waited for which, or for which location, and for how long.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use raddle_timeline::Value;
+use raddle_trace::events::Thread;
+use serde::Serialize;
+
+use crate::recording::Recording;
+use crate::table::Table;
+
+/// The waits of a recording, the longest first.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct Waits {
+    /// One entry per waiting thread, reason, and thread or location that it waited for.
+    pub pairs: Vec<WaitPair>,
+}
+
+/// The waits of one thread for one reason and one other party.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct WaitPair {
+    /// The thread that waited.
+    pub thread: String,
+    /// The reason: `wait for join`, `wait for location` and others.
+    pub reason: String,
+    /// The thread that it waited for. For a location, the thread that had the last section before
+    /// the wait ended.
+    pub on: Option<String>,
+    /// The location that it waited for.
+    pub location: Option<String>,
+    /// The number of waits.
+    pub count: u64,
+    /// The time that it waited without other work, in nanoseconds.
+    pub idle_ns: u64,
+    /// The time of the tasks that it ran meanwhile, in nanoseconds.
+    pub worked_ns: u64,
+}
+
+/// A party of a wait: the waiting thread, the reason, the thread, the location.
+type Key = (usize, String, Option<usize>, Option<String>);
+
+impl Waits {
+    /// Collects the waits of a recording.
+    #[must_use]
+    pub fn of(recording: &Recording) -> Self {
+        let timeline = recording.timeline();
+        let sections = section_ends(recording);
+        let mut sums: BTreeMap<Key, (u64, u64, u64)> = BTreeMap::new();
+        for (own, thread) in recording.threads().iter().enumerate() {
+            // The time of the tasks that ran directly inside of each wait.
+            let mut worked: HashMap<usize, u64> = HashMap::new();
+            for (_, event) in recording.events_of(thread) {
+                let parent = event.parent().filter(|parent| {
+                    timeline.text(timeline.events()[*parent].category()) == "wait"
+                });
+                let category = timeline.text(event.category());
+                if let Some(wait) = parent
+                    && matches!(category, "task" | "fork" | "message" | "call")
+                {
+                    *worked.entry(wait).or_default() += event.duration_ns();
+                }
+            }
+            for (index, event) in recording.events_of(thread) {
+                if timeline.text(event.category()) != "wait" {
+                    continue;
+                }
+                let (mut on, mut location) = (None, None);
+                match timeline.arguments(index).find(|(name, _)| *name == "on") {
+                    Some((_, Value::Unsigned(worker))) => {
+                        on = worker_of(recording, own, worker);
+                    }
+                    Some((_, Value::Text(name))) => {
+                        on = last_holder(&sections, name, own, event.to_ns());
+                        location = Some(name.to_owned());
+                    }
+                    _ => {}
+                }
+                let reason = timeline.text(event.name()).to_owned();
+                let worked_ns = worked.get(&index).copied().unwrap_or(0);
+                let sum = sums.entry((own, reason, on, location)).or_default();
+                sum.0 += 1;
+                sum.1 += event.duration_ns().saturating_sub(worked_ns);
+                sum.2 += worked_ns;
+            }
+        }
+        let processes = recording.facts().len();
+        let name = |index: usize| recording.threads()[index].name(processes);
+        let pair =
+            |((own, reason, on, location), (count, idle_ns, worked_ns)): (Key, _)| WaitPair {
+                thread: name(own),
+                reason,
+                on: on.map(name),
+                location,
+                count,
+                idle_ns,
+                worked_ns,
+            };
+        let mut pairs: Vec<WaitPair> = sums.into_iter().map(pair).collect();
+        pairs.sort_by_key(|pair| std::cmp::Reverse(pair.idle_ns));
+        Self { pairs }
+    }
+}
+
+/// Returns the index of a worker of the runtime and process of thread `own`.
+fn worker_of(recording: &Recording, own: usize, worker: u64) -> Option<usize> {
+    let threads = recording.threads();
+    let own = &threads[own];
+    let Thread::Worker { runtime, .. } = own.thread else {
+        return None;
+    };
+    let wanted = usize::try_from(worker).ok()?;
+    threads.iter().position(|thread| {
+        let is_it = matches!(
+            thread.thread,
+            Thread::Worker { runtime: of, index, .. } if (of, index) == (runtime, wanted)
+        );
+        is_it && thread.process == own.process
+    })
+}
+
+/// The ends of the sections of each location, with the index of the thread, in the order of time.
+type SectionEnds = HashMap<String, Vec<(u64, usize)>>;
+
+fn section_ends(recording: &Recording) -> SectionEnds {
+    let timeline = recording.timeline();
+    let mut ends = SectionEnds::new();
+    for (own, thread) in recording.threads().iter().enumerate() {
+        for (_, event) in recording.events_of(thread) {
+            if timeline.text(event.category()) == "section" {
+                let name = timeline.text(event.name()).to_owned();
+                ends.entry(name).or_default().push((event.to_ns(), own));
+            }
+        }
+    }
+    for ends in ends.values_mut() {
+        ends.sort_unstable();
+    }
+    ends
+}
+
+/// Returns the other thread that had the last section of a location before `until_ns`.
+fn last_holder(ends: &SectionEnds, location: &str, own: usize, until_ns: u64) -> Option<usize> {
+    /// The end of a section is recorded just after the next one may begin.
+    const LATE_NS: u64 = 2_000;
+    let ends = ends.get(location)?;
+    let count = ends.partition_point(|(end_ns, _)| *end_ns <= until_ns + LATE_NS);
+    let others = ends[..count].iter().rev();
+    others
+        .map(|(_, thread)| *thread)
+        .find(|thread| *thread != own)
+}
+
+impl fmt::Display for Waits {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::new();
+        table.row([
+            "thread",
+            "reason",
+            "on",
+            "waits",
+            "idle ms",
+            "worked meanwhile ms",
+        ]);
+        for pair in &self.pairs {
+            let on = match (&pair.location, &pair.on) {
+                (Some(location), Some(thread)) => format!("{location} of {thread}"),
+                (Some(party), None) | (None, Some(party)) => party.clone(),
+                (None, None) => String::new(),
+            };
+            table.row([
+                pair.thread.clone(),
+                pair.reason.clone(),
+                on,
+                pair.count.to_string(),
+                format!("{:.3}", pair.idle_ns as f64 * 1e-6),
+                format!("{:.3}", pair.worked_ns as f64 * 1e-6),
+            ]);
+        }
+        table.fmt(formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::tests_support::recording;
+
+    #[test]
+    fn the_time_of_tasks_in_a_wait_is_not_idle() {
+        let recording = recording(&[
+            ("task", "outer", 0, 80),
+            ("wait", "wait for scope", 10, 60),
+            ("task", "inner", 20, 50),
+            ("wait", "wait for scope", 70, 75),
+        ]);
+        let waits = Waits::of(&recording);
+        let [pair] = &waits.pairs[..] else {
+            panic!("{waits:?}");
+        };
+        assert_eq!(
+            (&*pair.thread, &*pair.reason),
+            ("worker 0", "wait for scope")
+        );
+        assert_eq!((pair.count, pair.idle_ns, pair.worked_ns), (2, 25, 30));
+        assert!(waits.to_string().contains("worked meanwhile"));
+    }
+
+    #[test]
+    fn the_last_other_holder_of_a_location_is_found() {
+        let ends = HashMap::from([(
+            "block".to_owned(),
+            vec![(10, 0), (5_000, 1), (10_000, 0), (90_000, 2)],
+        )]);
+        assert_eq!(last_holder(&ends, "block", 2, 20_000), Some(0));
+        assert_eq!(last_holder(&ends, "block", 0, 20_000), Some(1));
+        assert_eq!(last_holder(&ends, "other", 0, 20_000), None);
+    }
+}
