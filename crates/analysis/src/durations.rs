@@ -1,4 +1,4 @@
-//! How long tasks, messages and entries take: histograms, and the grain that would pay off.
+//! Histograms of the times of tasks, messages and entries.
 //!
 //! A *grain* is the time of one task or message without the tasks that ran inside of its waits.
 //! Each costs the runtime some time besides. If the grain is short, that cost is a large part of
