@@ -276,6 +276,10 @@ impl<'call> Entry<'call> {
             Ok(None) => Ok(()),
             Err(error) => Err(error),
         };
+        if outcome.as_ref().is_err_and(CliError::is_of_the_call) {
+            trace.discard();
+            return outcome;
+        }
         // The file shows a command that has failed, too.
         let written = trace.finish(&self.options);
         outcome.and(written)

@@ -343,7 +343,7 @@ impl CliError {
     /// Returns true if the call is wrong, or an environment variable that replaces an option.
     pub(crate) fn is_of_the_call(&self) -> bool {
         match self {
-            Self::WrongCall { .. } => true,
+            Self::WrongCall { .. } | Self::Trace(TraceFileError::Variable { .. }) => true,
             Self::Model(error) => error.is_of_the_call(),
             Self::Runtime(error) => is_of_a_variable(error),
             Self::Job { source, .. } => match source {

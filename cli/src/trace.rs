@@ -27,6 +27,13 @@ impl Trace {
         Ok(Self { is_on: true })
     }
 
+    /// Writes no file: the call was wrong, so nothing has run.
+    pub(crate) fn discard(self) {
+        if self.is_on {
+            trace_file::discard();
+        }
+    }
+
     /// Writes the file, and says so on standard error unless the call is quiet.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use raddle_timeline::{EventKind, Timeline, Value, read};
 
-use crate::common::{Folder, Outcome, expect_one_line, json, raddle, run_badly};
+use crate::common::{Folder, Outcome, json, raddle, run_badly};
 
 /// Runs the program with a recording of all events, and returns its outcome and the recording.
 #[track_caller]
@@ -178,8 +178,10 @@ fn nodes_write_one_file() {
             of("send to node", sender),
             of("receive from node", receiver),
         );
+        // The last messages may arrive after the receiver has written its part.
+        let in_flight = sent.len().checked_sub(received.len());
         assert!(!sent.is_empty());
-        assert_eq!(sent.len(), received.len());
+        assert!(in_flight.is_some_and(|count| count <= 3), "{in_flight:?}");
         sent.sort_unstable();
         received.sort_unstable();
         // The times of two processes are on one clock, up to a few microseconds.
@@ -269,9 +271,20 @@ fn a_file_that_cannot_be_written_is_an_error() {
             .output()
             .expect("the program starts")
             .into();
-        expect_one_line(&outcome);
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
         assert!(outcome.errors.contains(variable), "{outcome:?}");
+        assert_eq!(outcome.output, "");
     }
+    // A call that is wrong runs nothing, and writes nothing.
+    let call = ["kneighbor", "--mode", "shm", "--stats", "--trace"];
+    let outcome: Outcome = raddle()
+        .args(call)
+        .arg(folder.path("t"))
+        .output()
+        .expect("the program starts")
+        .into();
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(!outcome.errors.contains("trace: "), "{outcome:?}");
     assert_eq!(folder.names(), [""; 0]);
 }
 

@@ -196,6 +196,11 @@ pub fn finish() -> Option<Result<Written, TraceFileError>> {
     Some(of_process.write())
 }
 
+/// Ends the recording of this process without writing its file.
+pub fn discard() {
+    drop(of_process().take());
+}
+
 /// Writes the file when the process ends, and reports an error, because nothing else would.
 fn finish_at_exit() {
     if let Some(Err(error)) = finish() {
