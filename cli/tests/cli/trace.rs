@@ -184,12 +184,11 @@ fn nodes_write_one_file() {
         assert!(in_flight.is_some_and(|count| count <= 3), "{in_flight:?}");
         sent.sort_unstable();
         received.sort_unstable();
-        // The times of two processes are on one clock, up to a few microseconds.
-        let in_order = sent
-            .iter()
-            .zip(&received)
-            .all(|(sent, received)| *sent <= received + 20_000);
-        assert!(in_order, "a message arrives before it is sent");
+        // The times of two processes are on one clock. A sender may be interrupted between the
+        // sending of a message and its record, but not often.
+        let pairs = sent.iter().zip(&received);
+        let late = pairs.filter(|(sent, received)| **sent > **received + 20_000);
+        assert!(late.count() * 4 < sent.len(), "messages arrive before they are sent");
     }
 }
 
