@@ -188,7 +188,10 @@ fn nodes_write_one_file() {
         // sending of a message and its record, but not often.
         let pairs = sent.iter().zip(&received);
         let late = pairs.filter(|(sent, received)| **sent > **received + 20_000);
-        assert!(late.count() * 4 < sent.len(), "messages arrive before they are sent");
+        assert!(
+            late.count() * 4 < sent.len(),
+            "messages arrive before they are sent"
+        );
     }
 }
 
