@@ -14,13 +14,18 @@
 //! # Source
 //! Trace Event Format, by the developers of Chrome, as <https://ui.perfetto.dev> reads it.
 
+#[cfg(feature = "json")]
 mod event;
+#[cfg(feature = "json")]
 mod reader;
+#[cfg(feature = "json")]
 mod scanner;
-#[cfg(test)]
+#[cfg(all(test, feature = "json"))]
 mod tests;
 mod writer;
 
+#[cfg(feature = "json")]
 pub(crate) use self::reader::read;
+#[cfg(feature = "json")]
 pub(crate) use self::scanner::BYTE_ORDER_MARK;
 pub(crate) use self::writer::{ARRAY_BEGIN, ARRAY_END, ChromeWriter, SEPARATOR};

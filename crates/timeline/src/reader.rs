@@ -4,11 +4,13 @@ use std::io::{BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
+#[cfg(feature = "json")]
+use crate::chrome;
 use crate::error::{Place, ReadError};
 use crate::expansion::{Allowance, Counted, Limited};
 use crate::input::Input;
+use crate::perfetto;
 use crate::timeline::Timeline;
-use crate::{chrome, perfetto};
 
 /// The number of bytes that are read at once.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -17,7 +19,8 @@ const PACKET: u8 = 0x0a;
 /// The first byte of a file that is compressed by gzip.
 const GZIP: u8 = 0x1f;
 
-/// Reads a timeline: a Perfetto trace or Chrome JSON, also one that is compressed by gzip.
+/// Reads a timeline: a Perfetto trace or Chrome JSON (with the feature `json`), also one that is
+/// compressed by gzip.
 ///
 /// Traces of other programs are read as far as they consist of track events. Packets of other kinds
 /// are left out. Of events, asynchronous ones (in Chrome JSON), arguments at the end of a slice and
@@ -55,11 +58,15 @@ fn read_expanded(
 ) -> Result<Timeline, ReadError> {
     match input.peek()? {
         None | Some(PACKET) => perfetto::read(input, allowance),
+        #[cfg(feature = "json")]
         Some(b'[' | b'{' | b' ' | b'\t' | b'\r' | chrome::BYTE_ORDER_MARK) => chrome::read(input),
         Some(byte) => Err(ReadError::Malformed {
             place: Place { byte: 0, item: 0 },
             found: format!("a file that begins with byte {byte:#04x}"),
-            expected: "a Perfetto trace (0x0a) or Chrome JSON ('[' or '{')",
+            expected: match cfg!(feature = "json") {
+                true => "a Perfetto trace (0x0a) or Chrome JSON ('[' or '{')",
+                false => "a Perfetto trace (0x0a): this build reads no JSON",
+            },
         }),
     }
 }

@@ -37,6 +37,7 @@ use raddle_sync::exit::call_at_exit;
 use raddle_sync::prim::fork_count;
 use raddle_timeline::{Format, Writer};
 use serde::Serialize;
+use serde_json_core::ser::Error as JsonError;
 use thiserror::Error;
 
 use crate::events::Events;
@@ -51,6 +52,9 @@ pub const VARIABLE: &str = "RADDLE_TRACE";
 pub const BUFFER_VARIABLE: &str = "RADDLE_TRACE_BUFFER";
 /// The environment variable that says which events are recorded.
 pub const DETAIL_VARIABLE: &str = "RADDLE_TRACE_DETAIL";
+
+/// The largest size of a fact in bytes.
+const JSON_MAX: usize = 1 << 26;
 
 /// A failure to begin or to write the recording of a process.
 #[derive(Debug, Error)]
@@ -179,11 +183,17 @@ pub fn keep_facts(facts: impl IntoIterator<Item = (String, String)>) {
 
 /// Returns a fact with a value as JSON.
 pub fn fact(name: impl Into<String>, value: &impl Serialize) -> (String, String) {
-    let json = serde_json::to_string(value);
-    (
-        name.into(),
-        json.unwrap_or_else(|error| format!("\"{error}\"")),
-    )
+    let mut buffer = vec![0; 1 << 12];
+    loop {
+        match serde_json_core::to_slice(value, &mut buffer) {
+            Ok(len) => {
+                let json = String::from_utf8_lossy(&buffer[..len]).into_owned();
+                return (name.into(), json);
+            }
+            Err(JsonError::BufferFull) if buffer.len() < JSON_MAX => buffer.resize(2 * buffer.len(), 0),
+            Err(error) => return (name.into(), format!("\"{error}\"")),
+        }
+    }
 }
 
 /// Ends the recording of this process and writes its file. Returns `None` if there is no recording,

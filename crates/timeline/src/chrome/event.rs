@@ -9,9 +9,6 @@ use serde_json::value::RawValue;
 
 use crate::event::Value;
 
-/// The name of the values of a counter without a unit.
-pub(super) const NO_UNIT: &str = "value";
-
 /// The members of an event that matter. Their types differ between programs, so they are converted
 /// later.
 #[derive(Debug, Deserialize)]

@@ -6,8 +6,9 @@ use std::io::BufRead;
 
 use serde_json::value::RawValue;
 
-use super::event::{self, NO_UNIT, RawEvent};
+use super::event::{self, RawEvent};
 use super::scanner::Scanner;
+use super::writer::NO_UNIT;
 use crate::error::{Place, ReadError};
 use crate::event::Value;
 use crate::input::Input;

@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use super::event::NO_UNIT;
 use crate::error::undeclared;
 use crate::event::{CounterTrack, Event, Track, Value};
 
+/// The name of the values of a counter without a unit.
+pub(super) const NO_UNIT: &str = "value";
 /// The bytes before the first event.
 pub(crate) const ARRAY_BEGIN: &[u8] = b"[\n";
 /// The bytes after the last event.
@@ -100,8 +101,8 @@ impl<W: Write> ChromeWriter<W> {
         };
         let counter = Counter {
             process: declared.process,
-            name: serde_json::to_string(declared.name)?,
-            unit: serde_json::to_string(unit)?,
+            name: quoted(declared.name),
+            unit: quoted(unit),
         };
         self.counters.insert(declared.id, counter);
         Ok(())
@@ -290,7 +291,7 @@ fn put_value(out: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
         Value::Text(text) => put_text(out, text),
         Value::Unsigned(number) => write!(out, "{number}")?,
         Value::Signed(number) => write!(out, "{number}")?,
-        Value::Float(number) if number.is_finite() => serde_json::to_writer(out, &number)?,
+        Value::Float(number) if number.is_finite() => write!(out, "{number:?}")?,
         Value::Float(number) => write!(out, "\"{number}\"")?,
         Value::Flag(is_set) => write!(out, "{is_set}")?,
     }
@@ -298,12 +299,36 @@ fn put_value(out: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
 }
 
 fn put_text(out: &mut Vec<u8>, text: &str) {
-    serde_json::to_writer(out, text).expect("a text is JSON, and memory accepts it");
+    out.extend(quoted(text).bytes());
+}
+
+/// Returns a text as JSON.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            control if control < ' ' => {
+                quoted.push_str(&format!("\\u{:04x}", u32::from(control)));
+            }
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_quoted_as_json_wants_it() {
+        assert_eq!(quoted("a \"b\" \\ \n\u{1}ü"), r#""a \"b\" \\ \n\u0001ü""#);
+    }
 
     #[test]
     fn times_have_three_decimals_and_all_digits() {

@@ -75,6 +75,7 @@ impl RawTrack {
     }
 
     /// Creates the track of a counter.
+    #[cfg(feature = "json")]
     pub(crate) fn of_counter(process: u32, name: NameId, unit: NameId) -> Self {
         Self {
             process: Some(process),
@@ -250,6 +251,7 @@ impl Builder {
 
     /// Lets a flow touch the last event of a track if that begins at the same time, and otherwise
     /// the slice around this time.
+    #[cfg(feature = "json")]
     pub(crate) fn flow_at(&mut self, track: u32, at_ns: u64, flow: u64, is_end: bool) {
         let last = self.tracks[track as usize].last_event;
         match last.filter(|&last| self.events[last as usize].from_ns == at_ns) {
