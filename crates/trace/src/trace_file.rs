@@ -190,7 +190,9 @@ pub fn fact(name: impl Into<String>, value: &impl Serialize) -> (String, String)
                 let json = String::from_utf8_lossy(&buffer[..len]).into_owned();
                 return (name.into(), json);
             }
-            Err(JsonError::BufferFull) if buffer.len() < JSON_MAX => buffer.resize(2 * buffer.len(), 0),
+            Err(JsonError::BufferFull) if buffer.len() < JSON_MAX => {
+                buffer.resize(2 * buffer.len(), 0)
+            }
             Err(error) => return (name.into(), format!("\"{error}\"")),
         }
     }
