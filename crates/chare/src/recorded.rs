@@ -3,12 +3,9 @@
 //!
 //! Uses only numbers and names, so that every layer of the crate may call it.
 
-use raddle_trace::record::{self, Name, ObjectId};
+use raddle_trace::record::{self, Name, ObjectId, UNKNOWN_WORKER};
 
 use crate::address::number::Number;
-
-/// The number of the worker in the record of a message, if its sender does not know it.
-const UNKNOWN_WORKER: usize = 0xff_ffff;
 
 /// Returns the identity of an element: the number of its collection, then the worker that allocated
 /// its number, then its index.

@@ -33,7 +33,7 @@ pub use std::thread::panicking;
 mod fences;
 pub use fences::{can_interrupt, heavy_fence, light_fence, prepare_fences, signal_fence};
 mod forks;
-pub use forks::{call_in_children, count_forks, fork_count};
+pub use forks::{call_in_children, count_forks, default_signals_in_children, fork_count};
 mod pair;
 pub use pair::{AtomicPair, Pair};
 

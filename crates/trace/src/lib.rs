@@ -22,6 +22,13 @@ pub mod sources;
 pub mod trace_file;
 pub mod whole_file;
 
+/// Returns true in a process that fork(2) has made from one with a runtime or a recording. Such a
+/// process is not recorded: threads that do not exist in it may have held the locks of the
+/// recording.
+pub(crate) fn is_forked() -> bool {
+    raddle_sync::prim::fork_count() > 0
+}
+
 pub use choice::{Choice, Tried};
 pub use counters::{Counter, Counters, Gaps};
 pub use moves::Moves;

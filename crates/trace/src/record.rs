@@ -35,6 +35,13 @@ use live as side;
 use kind::{Idling, Kind, Waiting};
 pub use side::is_on;
 
+/// The position of the worker or node in the last word of a message, and the largest number of
+/// bytes below it.
+pub(crate) const RECEIVER_SHIFT: u32 = 40;
+pub(crate) const BYTES_MAX: u64 = (1 << RECEIVER_SHIFT) - 1;
+/// The worker of a message, if its sender does not know it.
+pub const UNKNOWN_WORKER: usize = 0xff_ffff;
+
 /// A name that is cheap to record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name(u32);
@@ -156,10 +163,10 @@ recorded! {
     end_loop() => Kind::EndLoop, 0;
     /// Records a message of `bytes` bytes that is sent to an object on `worker` of this node.
     send(entry: Name, to: ObjectId, worker: usize, bytes: usize)
-        => Kind::Send, entry.0, to.0, (worker as u64) << 40 | bytes as u64 & 0xff_ffff_ffff;
+        => Kind::Send, entry.0, to.0, (worker as u64) << RECEIVER_SHIFT | bytes as u64 & BYTES_MAX;
     /// Records a message of `bytes` bytes that is sent to an object on another node.
     send_to_node(entry: Name, to: ObjectId, node: usize, bytes: usize)
-        => Kind::SendToNode, entry.0, to.0, (node as u64) << 40 | bytes as u64 & 0xff_ffff_ffff;
+        => Kind::SendToNode, entry.0, to.0, (node as u64) << RECEIVER_SHIFT | bytes as u64 & BYTES_MAX;
     /// Records that `bytes` bytes were sent to another node, which was notified of them.
     node_send(node: u16, bytes: usize) => Kind::NodeSend, node.into(), bytes as u64;
     /// Records that `bytes` bytes of another node have arrived.

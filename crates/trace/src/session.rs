@@ -51,6 +51,9 @@ pub enum BeginError {
     /// Another recording of this process is under way.
     #[error("events are being recorded already: one recording can be under way at a time")]
     UnderWay,
+    /// This process was made by fork(2) from one with a runtime or a recording.
+    #[error("a process that fork(2) has made is not recorded")]
+    Forked,
     /// This build records no events.
     #[error("this build records no events: it was made with the flag raddle_no_events")]
     Absent,
@@ -97,11 +100,12 @@ pub(crate) use live::{WINDOW_BITS, ticks_of};
 #[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
 mod live {
     use raddle_sync::clock::ticks;
-    use raddle_sync::prim::{AtomicU64, Mutex, Relaxed, clock_ns};
+    use raddle_sync::prim::{AtomicU64, Mutex, Relaxed, clock_ns, count_forks};
 
     use super::{BeginError, Detail, Options, Recording, pauses};
     use crate::events::decode::Clock;
     use crate::events::{Events, ScopeCost};
+    use crate::is_forked;
     use crate::record::live::buffer::{self, SEGMENT_BYTES};
     use crate::record::live::{names, recorder, set_recording, tracks};
 
@@ -152,6 +156,10 @@ mod live {
         /// # Errors
         /// [`BeginError::UnderWay`] while there is another recording.
         pub fn begin(options: &Options) -> Result<Self, BeginError> {
+            if is_forked() {
+                return Err(BeginError::Forked);
+            }
+            count_forks();
             let mut last = LAST.lock().expect("nothing panics under this lock");
             if last.1 {
                 return Err(BeginError::UnderWay);

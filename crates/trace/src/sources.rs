@@ -3,6 +3,8 @@
 use std::ops::DerefMut;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use crate::is_forked;
+
 /// A runtime that has facts and counters for a recording.
 pub trait Source: Send + Sync {
     /// Returns facts: names, and texts or JSON.
@@ -48,6 +50,9 @@ fn sources() -> impl DerefMut<Target = Vec<Weak<dyn Source>>> {
 /// Adds a runtime, which recordings ask while it lives. Before it ends, it
 /// [keeps](crate::trace_file::keep_facts) its facts.
 pub fn add(source: Weak<dyn Source>) {
+    if is_forked() {
+        return;
+    }
     let mut sources = sources();
     sources.retain(|source| source.strong_count() > 0);
     sources.push(source);

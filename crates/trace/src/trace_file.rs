@@ -7,9 +7,10 @@
 //! - and when SIGINT, SIGTERM or SIGHUP would end it. A signal that the program handles or ignores
 //!   itself is left alone.
 //!
-//! A process that is killed by SIGKILL or a crash leaves no file. The name of the file ends the way
-//! in which it is written: `.json` for the Trace Event Format of Chrome, anything else for
-//! Perfetto. In the name, `%p` stands for the process id and `%n` for the number of the node.
+//! A child process that fork(2) makes is not recorded. A process that is killed by SIGKILL or a
+//! crash leaves no file. The name of the file ends the way in which it is written: `.json` for the
+//! Trace Event Format of Chrome, anything else for Perfetto. In the name, `%p` stands for the
+//! process id and `%n` for the number of the node.
 //!
 //! # Several processes
 //! Each node of a job writes a part, `FILE.node-N`, and the node that ends last joins all parts to
@@ -34,7 +35,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use raddle_sync::exit::call_at_exit;
-use raddle_sync::prim::fork_count;
 use raddle_timeline::{Format, Writer};
 use serde::Serialize;
 use serde_json_core::ser::Error as JsonError;
@@ -42,6 +42,7 @@ use thiserror::Error;
 
 use crate::events::Events;
 use crate::export::{self, Facts};
+use crate::is_forked;
 use crate::session::{BUFFER_BYTES, BeginError, Detail, Options, Recording};
 use crate::sources;
 use crate::whole_file::WholeFile;
@@ -100,8 +101,6 @@ struct OfProcess {
     path: PathBuf,
     recording: Recording,
     values: Vec<(String, String)>,
-    /// The [`fork_count`] at its begin: a child process does not write the file of its parent.
-    forks: u64,
 }
 
 /// The number of this node, and the number of nodes.
@@ -134,7 +133,6 @@ pub fn begin(path: &Path) -> Result<(), TraceFileError> {
         path: path.to_owned(),
         recording: Recording::begin(&options)?,
         values: Vec::new(),
-        forks: fork_count(),
     });
     drop(of_process);
     call_at_exit(finish_at_exit);
@@ -150,7 +148,7 @@ pub fn begin(path: &Path) -> Result<(), TraceFileError> {
 pub fn begin_from_environment() -> Result<(), TraceFileError> {
     let path = env::var_os(VARIABLE).filter(|path| !path.is_empty());
     match path {
-        Some(path) if !is_under_way() => begin(Path::new(&path)),
+        Some(path) if !is_forked() && !is_under_way() => begin(Path::new(&path)),
         _ => Ok(()),
     }
 }
@@ -158,7 +156,7 @@ pub fn begin_from_environment() -> Result<(), TraceFileError> {
 /// Returns true while this process is being recorded to a file.
 #[must_use]
 pub fn is_under_way() -> bool {
-    of_process().is_some()
+    !is_forked() && of_process().is_some()
 }
 
 /// Says which node of a job this process is.
@@ -201,10 +199,10 @@ pub fn fact(name: impl Into<String>, value: &impl Serialize) -> (String, String)
 /// Ends the recording of this process and writes its file. Returns `None` if there is no recording,
 /// or it was finished before.
 pub fn finish() -> Option<Result<Written, TraceFileError>> {
-    let of_process = of_process().take()?;
-    if of_process.forks != fork_count() {
+    if is_forked() {
         return None;
     }
+    let of_process = of_process().take()?;
     Some(of_process.write())
 }
 

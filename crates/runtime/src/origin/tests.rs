@@ -473,3 +473,29 @@ fn task_that_returns_in_the_child_ends_the_process() {
         spawned.into_iter().for_each(Handle::wait);
     });
 }
+
+/// Reproduces a bug: a child process had the handlers of its parent, which only a thread of the
+/// parent answers, so SIGTERM ended the parent and not the child.
+#[test]
+fn child_of_a_recorded_process_is_not_recorded_and_ends_by_signals() {
+    let test = "child_of_a_recorded_process_is_not_recorded_and_ends_by_signals";
+    alone(test, || {
+        let file = std::env::temp_dir().join(format!("raddle-fork-{}", std::process::id()));
+        raddle_trace::trace_file::begin(&file).expect("a file that can be written");
+        assert_eq!(fib(15), 610);
+        let child = in_child(|| {
+            let is_refused = default_runtime().trace().is_err();
+            is_refused && works() && raddle_trace::trace_file::finish().is_none()
+        });
+        assert_eq!(child, GOOD);
+        for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+            // SAFETY: the child ends itself.
+            let ended = in_child(|| unsafe { libc::raise(signal) } != 0);
+            assert_eq!(ended, Ended::Signal(signal));
+        }
+        assert!(!file.exists(), "the parent goes on");
+        let written = raddle_trace::trace_file::finish().expect("it is recorded");
+        assert!(written.expect("a file that can be written").events > 0);
+        std::fs::remove_file(file).expect("it was written");
+    });
+}

@@ -8,16 +8,12 @@ use std::collections::HashMap;
 
 use super::flows::Link;
 use crate::events::Event;
-use crate::record::ObjectId;
 use crate::record::kind::{Idling, Kind, Waiting};
+use crate::record::{BYTES_MAX, ObjectId, RECEIVER_SHIFT, UNKNOWN_WORKER};
 use crate::sources::Counts;
 
 /// The largest number of arguments of a slice or instant.
 pub(super) const ARGUMENTS_MAX: usize = 4;
-/// The value of the worker of a message that its sender does not know.
-const UNKNOWN_WORKER: u64 = 0xff_ffff;
-/// The position of the worker or node in the last word of a message.
-const RECEIVER_SHIFT: u32 = 40;
 
 /// A change of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -341,10 +337,10 @@ impl<'a> Slices<'a> {
         let receiver = size >> RECEIVER_SHIFT;
         let receiver = match kind {
             Kind::SendToNode => number("node", receiver),
-            _ if receiver == UNKNOWN_WORKER => None,
+            _ if receiver == UNKNOWN_WORKER as u64 => None,
             _ => number("worker", receiver),
         };
-        let bytes = number("bytes", size & ((1 << RECEIVER_SHIFT) - 1));
+        let bytes = number("bytes", size & BYTES_MAX);
         let arguments = [collection, element, receiver, bytes];
         self.instant(mark(Label::Name(entry), "send", arguments), link.flow);
     }

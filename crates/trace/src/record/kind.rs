@@ -158,8 +158,6 @@ pub enum Waiting {
     Handle,
     /// For a location. The subject is its name.
     Location,
-    /// For a reply, a reduction or quiescence.
-    Reply,
 }
 
 impl Idling {
@@ -179,13 +177,7 @@ impl Idling {
 
 impl Waiting {
     /// All reasons in the order of their numbers.
-    pub const ALL: [Self; 5] = [
-        Self::Join,
-        Self::Scope,
-        Self::Handle,
-        Self::Location,
-        Self::Reply,
-    ];
+    pub const ALL: [Self; 4] = [Self::Join, Self::Scope, Self::Handle, Self::Location];
 
     /// Returns the name of a slice in which a worker waits for this reason.
     #[must_use]
@@ -195,7 +187,6 @@ impl Waiting {
             Self::Scope => "wait for scope",
             Self::Handle => "wait for handle",
             Self::Location => "wait for location",
-            Self::Reply => "wait for reply",
         }
     }
 }

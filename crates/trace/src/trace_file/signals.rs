@@ -1,12 +1,14 @@
 //! Writes the file before a signal ends the process.
 //!
 //! A thread waits for the signals. When one comes, it writes the file, and ends the process as the
-//! signal would have.
+//! signal would have. In a child process of fork(2), which has no such thread, the signals have
+//! their default effect.
 
 use std::fs;
 use std::sync::Once;
 use std::thread;
 
+use raddle_sync::prim::default_signals_in_children;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -17,9 +19,9 @@ use super::finish_at_exit;
 pub(super) fn finish_at_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let fatal = [SIGINT, SIGTERM, SIGHUP]
-            .into_iter()
-            .filter(|signal| has_default(*signal));
+        let mut fatal = vec![SIGINT, SIGTERM, SIGHUP];
+        fatal.retain(|signal| has_default(*signal));
+        default_signals_in_children(&fatal);
         // Without the thread, the process ends without its file.
         let Ok(mut signals) = Signals::new(fatal) else {
             return;

@@ -11,7 +11,8 @@ use raddle_sync::clock::ticks;
 use super::buffer::{self, SEGMENT_WORDS, Segment};
 use super::stamps::{SHORT_NS, Stamps};
 use super::tracks::{self, Label, Track};
-use super::{names, recording};
+use super::{names, recording, set_recording};
+use crate::is_forked;
 use crate::record::kind::Kind;
 use crate::session::{self, WINDOW_BITS, pauses};
 
@@ -218,6 +219,10 @@ impl Recorder {
         if current == 0 {
             return;
         }
+        if is_forked() {
+            // The threads that hold the locks of the recording may not exist here.
+            return set_recording(0);
+        }
         let before = self.recording.replace(current);
         let now = ticks();
         if before >> WINDOW_BITS != current >> WINDOW_BITS {
@@ -299,6 +304,7 @@ impl Recorder {
             return known.number;
         }
         let number = match owner {
+            _ if is_forked() => return 0,
             "" => names::number_of(member),
             _ => names::number_of(&format!("{owner}::{member}")),
         };
