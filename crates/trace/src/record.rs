@@ -39,6 +39,12 @@ pub use side::is_on;
 /// bytes below it.
 pub(crate) const RECEIVER_SHIFT: u32 = 40;
 pub(crate) const BYTES_MAX: u64 = (1 << RECEIVER_SHIFT) - 1;
+/// Returns the last word of a message.
+#[inline(always)]
+const fn receiver_and_bytes(receiver: usize, bytes: usize) -> u64 {
+    (receiver as u64) << RECEIVER_SHIFT | bytes as u64 & BYTES_MAX
+}
+
 /// The worker of a message, if its sender does not know it.
 pub const UNKNOWN_WORKER: usize = 0xff_ffff;
 
@@ -163,10 +169,10 @@ recorded! {
     end_loop() => Kind::EndLoop, 0;
     /// Records a message of `bytes` bytes that is sent to an object on `worker` of this node.
     send(entry: Name, to: ObjectId, worker: usize, bytes: usize)
-        => Kind::Send, entry.0, to.0, (worker as u64) << RECEIVER_SHIFT | bytes as u64 & BYTES_MAX;
+        => Kind::Send, entry.0, to.0, receiver_and_bytes(worker, bytes);
     /// Records a message of `bytes` bytes that is sent to an object on another node.
     send_to_node(entry: Name, to: ObjectId, node: usize, bytes: usize)
-        => Kind::SendToNode, entry.0, to.0, (node as u64) << RECEIVER_SHIFT | bytes as u64 & BYTES_MAX;
+        => Kind::SendToNode, entry.0, to.0, receiver_and_bytes(node, bytes);
     /// Records that `bytes` bytes were sent to another node, which was notified of them.
     node_send(node: u16, bytes: usize) => Kind::NodeSend, node.into(), bytes as u64;
     /// Records that `bytes` bytes of another node have arrived.
