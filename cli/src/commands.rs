@@ -36,6 +36,7 @@ mod pools;
 mod predict;
 mod program;
 mod render;
+mod report;
 mod simulate;
 mod sort;
 mod topology;
@@ -61,6 +62,7 @@ use self::place::PlaceArguments;
 use self::pools::PoolsArguments;
 use self::predict::PredictArguments;
 use self::render::RenderArguments;
+use self::report::ReportArguments;
 use self::simulate::SimulateArguments;
 use self::sort::SortArguments;
 use self::topology::TopologyArguments;
@@ -70,7 +72,7 @@ use crate::arguments::{
     MailboxOptions, Options, Running, TaskAndMailboxOptions, TaskOptions, WorkOptions,
 };
 use crate::error::CliError;
-use crate::report::{self, Report};
+use crate::report::{Report, finish};
 use crate::trace::Trace;
 
 /// The commands in the order of the help.
@@ -118,6 +120,9 @@ pub(crate) enum Command {
     /// Simulate nodes with user-level notification, event by event
     #[command(after_help = simulate::EXAMPLES, disable_help_subcommand = true)]
     Simulate(SimulateArguments),
+    /// Explain a recording: where the time went, and what to do about it
+    #[command(after_help = report::EXAMPLES)]
+    Report(ReportArguments),
     /// Show the topology of this machine, of a made-up one, or of one in an XML file
     #[command(after_help = topology::EXAMPLES)]
     Topology(TopologyArguments),
@@ -190,6 +195,7 @@ impl<'call> Entry<'call> {
             Command::Simulate(it) => Self::new("simulate", it.output.options(), |options| {
                 simulate::run(it, options).map(Some)
             }),
+            Command::Report(it) => Self::new("report", it.options(), |_| report::run(it).map(Some)),
             Command::Topology(it) => {
                 Self::new("topology", it.options(), |_| topology::run(it).map(Some))
             }
@@ -272,7 +278,7 @@ impl<'call> Entry<'call> {
     pub(crate) fn run(self) -> Result<(), CliError> {
         let trace = Trace::begin(&self.options)?;
         let outcome = match (self.run)(&self.options) {
-            Ok(Some(report)) => report::finish(&report, self.name, &self.options),
+            Ok(Some(report)) => finish(&report, self.name, &self.options),
             Ok(None) => Ok(()),
             Err(error) => Err(error),
         };
@@ -309,6 +315,7 @@ mod tests {
             "launch -n 2 true",
             "predict",
             "simulate tracer",
+            "report a.pftrace",
             "topology",
             "place a.csv",
             "pools",

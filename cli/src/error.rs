@@ -42,6 +42,14 @@ pub(crate) enum CliError {
     /// The events of the command cannot be recorded or written.
     #[error(transparent)]
     Trace(#[from] TraceFileError),
+    /// A file is no recording, or cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Recording {
+        /// The file.
+        path: PathBuf,
+        /// The reason, and what was expected.
+        reason: String,
+    },
     /// A program cannot be started.
     #[error("{}: cannot be started: {source}; expected a program", program.display())]
     Launch {

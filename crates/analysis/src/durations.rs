@@ -4,14 +4,12 @@
 //! Each costs the runtime some time besides. If the grain is short, that cost is a large part of
 //! it.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
 use raddle_timeline::EventKind;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 use crate::recording::Recording;
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// The categories of slices that are grains.
 const GRAINS: [&str; 4] = ["task", "fork", "message", "entry"];
@@ -131,34 +129,38 @@ impl Histogram {
     }
 }
 
-impl fmt::Display for Durations {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Table::new();
-        let headings = [
-            "name",
-            "kind",
-            "count",
-            "total ms",
-            "mean us",
-            "median us",
-            "shortest us",
-            "longest us",
+impl Durations {
+    /// Returns a table with a row for each kind of grain.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let columns = [
+            ("name", 0),
+            ("kind", 0),
+            ("count", 0),
+            ("total ms", 3),
+            ("mean us", 3),
+            ("median us <", 3),
+            ("shortest us", 3),
+            ("longest us", 3),
         ];
-        table.row(headings);
-        let us = |ns: f64| format!("{:.3}", ns * 1e-3);
+        let mut table = Table::new(
+            "durations",
+            "Durations of tasks, messages and entries",
+            columns,
+        );
         for kind in &self.kinds {
             table.row([
-                kind.name.clone(),
-                kind.category.clone(),
-                kind.count.to_string(),
-                format!("{:.3}", kind.total_ns as f64 * 1e-6),
-                us(kind.mean_ns()),
-                format!("< {}", us(kind.median_ns() as f64)),
-                us(kind.range_ns.0 as f64),
-                us(kind.range_ns.1 as f64),
+                kind.name.clone().into(),
+                kind.category.clone().into(),
+                kind.count.into(),
+                Cell::Real(kind.total_ns as f64 * 1e-6),
+                Cell::Real(kind.mean_ns() * 1e-3),
+                Cell::Real(kind.median_ns() as f64 * 1e-3),
+                Cell::Real(kind.range_ns.0 as f64 * 1e-3),
+                Cell::Real(kind.range_ns.1 as f64 * 1e-3),
             ]);
         }
-        table.fmt(formatter)
+        table
     }
 }
 
@@ -191,6 +193,6 @@ mod tests {
         );
         assert_eq!(inner.powers, BTreeMap::from([(2, 1), (4, 1)]));
         assert_eq!(inner.median_ns(), 7);
-        assert!(durations.to_string().contains("longest us"));
+        assert!(durations.table().to_string().contains("longest us"));
     }
 }

@@ -17,12 +17,25 @@
 
 #![forbid(unsafe_code)]
 
+pub mod costs;
 pub mod durations;
+pub mod findings;
+pub mod forecast;
+pub mod grain;
+mod graph;
+mod links;
 pub mod messages;
+pub mod off_cpu;
+pub mod page;
+pub mod places;
 pub mod profile;
 mod recording;
+pub mod simulation;
+pub mod span;
 pub mod states;
-mod table;
+pub mod summary;
+pub mod table;
+pub mod text;
 pub mod utilisation;
 pub mod waits;
 

@@ -1,14 +1,13 @@
 //! Messages: from which worker, node and object to which, how many bytes, and how late they ran.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt;
-
 use raddle_timeline::Value;
 use raddle_trace::events::Thread;
 use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
 
+use crate::links::Links;
 use crate::recording::{RecordedThread, Recording};
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// The messages of a recording.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -82,16 +81,9 @@ struct Sums<'a> {
 
 impl Messages {
     /// Counts the messages of a recording.
-    #[must_use]
-    pub fn of(recording: &Recording) -> Self {
+    pub(crate) fn of(recording: &Recording, links: &Links) -> Self {
         let timeline = recording.timeline();
         let threads = recording.threads();
-        // For each message that was seen to run: the track and the time of that.
-        let arrivals: HashMap<usize, usize> = timeline
-            .arrows()
-            .into_iter()
-            .map(|arrow| (arrow.from, arrow.to))
-            .collect();
         let of_track = |track: usize| threads.iter().position(|thread| thread.track == track);
         let mut sums = Sums::default();
         for (sender, thread) in threads.iter().enumerate() {
@@ -109,7 +101,7 @@ impl Messages {
                     _ => continue,
                 }
                 let arguments = Arguments::of(recording, index);
-                let arrival = arrivals.get(&index).map(|run| &timeline.events()[*run]);
+                let arrival = links.effect_of(index).map(|run| &timeline.events()[run]);
                 let entry = sums.entries.entry(timeline.text(event.name())).or_default();
                 entry.traffic.add(arguments.bytes);
                 if let Some(run) = arrival {
@@ -231,25 +223,60 @@ fn sending_object(recording: &Recording, event: usize) -> Option<Object> {
     None
 }
 
-impl fmt::Display for Messages {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Table::new();
-        table.row(["entry", "messages", "bytes", "mean bytes", "sent to run us"]);
+impl Messages {
+    /// Returns a table with a row for each entry that messages were sent to.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let columns = [
+            ("entry", 0),
+            ("messages", 0),
+            ("bytes", 0),
+            ("mean bytes", 1),
+            ("sent to run us", 3),
+        ];
+        let mut table = Table::new("messages", "Messages by entry", columns);
         for entry in &self.entries {
             let Traffic { messages, bytes } = entry.traffic;
             let (run, late_ns) = entry.run;
+            let late_us = (run > 0).then(|| late_ns as f64 * 1e-3 / run as f64);
             table.row([
-                entry.entry.clone(),
-                messages.to_string(),
-                bytes.to_string(),
-                (bytes / messages.max(1)).to_string(),
-                match run {
-                    0 => "-".to_owned(),
-                    _ => format!("{:.3}", late_ns as f64 * 1e-3 / run as f64),
-                },
+                entry.entry.clone().into(),
+                messages.into(),
+                bytes.into(),
+                Cell::Real(bytes as f64 / messages.max(1) as f64),
+                late_us.into(),
             ]);
         }
-        table.fmt(formatter)
+        table
+    }
+}
+
+impl Messages {
+    /// Returns a table with a row for each pair of objects.
+    #[must_use]
+    pub fn table_of_objects(&self) -> Table {
+        let columns = [("from", 0), ("to", 0), ("messages", 0), ("bytes", 0)];
+        let mut table = Table::new("objects", "Messages between objects", columns);
+        for (from, to, traffic) in &self.between_objects {
+            table.row([
+                from.map_or_else(|| "outside".to_owned(), object_name)
+                    .into(),
+                object_name(*to).into(),
+                traffic.messages.into(),
+                traffic.bytes.into(),
+            ]);
+        }
+        table
+    }
+}
+
+/// Returns the name of an object: the number of its collection, the worker that has made it, and
+/// its index there.
+pub(crate) fn object_name((collection, element): Object) -> String {
+    let (worker, index) = (element >> 32, element & 0xffff_ffff);
+    match worker {
+        0 => format!("chare {collection}:{index}"),
+        _ => format!("chare {collection}:{index} of worker {worker}"),
     }
 }
 
@@ -317,7 +344,8 @@ mod tests {
 
     #[test]
     fn messages_are_counted_by_entry_worker_and_object() {
-        let messages = Messages::of(&two_workers().expect("memory"));
+        let recording = two_workers().expect("memory");
+        let messages = Messages::of(&recording, &Links::of(&recording));
         let traffic = Traffic {
             messages: 2,
             bytes: 128,
@@ -334,6 +362,9 @@ mod tests {
         };
         assert_eq!(messages.between_workers, [flow]);
         assert_eq!(messages.between_objects, [(Some((4, 0)), (4, 1), traffic)]);
-        assert!(messages.to_string().contains("1.000"), "{messages}");
+        assert!(
+            messages.table().to_string().contains("1.000"),
+            "{messages:?}"
+        );
     }
 }

@@ -16,14 +16,12 @@
 //! Inclusive and exclusive times, and the correction: Parker, 2013, sect. 4.6 and chapter 6.
 //! Shende, Malony: The TAU parallel performance system. IJHPCA 20(2), 2006.
 
-use std::collections::HashMap;
-use std::fmt;
-
 use raddle_timeline::NameId;
 use serde::Serialize;
+use std::collections::HashMap;
 
 use crate::recording::{RecordedThread, Recording};
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// The categories of slices that are functions.
 const FUNCTIONS: [&str; 9] = [
@@ -235,36 +233,39 @@ fn end(
     }
 }
 
-impl fmt::Display for Profile {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Table::new();
-        let headings = [
-            "function",
-            "caller",
-            "calls",
-            "inclusive ms",
-            "exclusive ms",
-            "per call us",
-            "mean ms",
-            "deviation ms",
-            "threads",
+impl Profile {
+    /// Returns a table with a row for each pair of a function and its caller.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let columns = [
+            ("function", 0),
+            ("kind", 0),
+            ("caller", 0),
+            ("calls", 0),
+            ("inclusive ms", 3),
+            ("exclusive ms", 3),
+            ("per call us", 3),
+            ("mean per thread ms", 3),
+            ("deviation ms", 3),
+            ("threads", 0),
         ];
-        table.row(headings);
-        let ms = |ns: f64| format!("{:.3}", ns * 1e-6);
+        let mut table = Table::new("profile", "Profile by function and caller", columns);
+        let ms = |ns: f64| Cell::Real(ns * 1e-6);
         for line in &self.lines {
             table.row([
-                line.function.clone(),
-                line.caller.clone().unwrap_or_default(),
-                line.calls.to_string(),
+                line.function.clone().into(),
+                line.category.clone().into(),
+                line.caller.clone().into(),
+                line.calls.into(),
                 ms(line.inclusive_ns),
                 ms(line.exclusive_ns),
-                format!("{:.3}", line.exclusive_ns * 1e-3 / line.calls.max(1) as f64),
+                Cell::Real(line.exclusive_ns * 1e-3 / line.calls.max(1) as f64),
                 ms(line.mean_per_thread_ns),
                 ms(line.deviation_per_thread_ns),
-                line.threads.to_string(),
+                line.threads.into(),
             ]);
         }
-        table.fmt(formatter)
+        table
     }
 }
 
@@ -300,7 +301,7 @@ mod tests {
         assert_eq!(line(&profile, "hit", Some("run")).calls, 1);
         let exclusive: f64 = profile.lines.iter().map(|line| line.exclusive_ns).sum();
         assert_eq!(exclusive, 100.0);
-        assert!(profile.to_string().contains("per call us"));
+        assert!(profile.table().to_string().contains("per call us"));
     }
 
     /// Checks the rule of section 4.6: interior costs are subtracted from the scope, exterior ones

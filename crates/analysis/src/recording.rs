@@ -133,6 +133,62 @@ impl Recording {
         facts.map_or_else(ScopeCost::default, |facts| facts.scope_cost)
     }
 
+    /// Returns the number of workers of all processes, without compensating threads: that of the
+    /// largest runtime of each process.
+    #[must_use]
+    pub fn worker_count(&self) -> usize {
+        let of_process = |facts: &Facts| {
+            let workers = self
+                .threads
+                .iter()
+                .filter_map(|thread| match thread.thread {
+                    Thread::Worker {
+                        runtime,
+                        is_compensating: false,
+                        ..
+                    } if thread.process == facts.process => Some(runtime),
+                    _ => None,
+                });
+            let mut runtimes: Vec<u32> = workers.collect();
+            runtimes.sort_unstable();
+            let counts = runtimes
+                .chunk_by(|one, other| one == other)
+                .map(<[u32]>::len);
+            counts.max().unwrap_or(0)
+        };
+        self.facts.iter().map(of_process).sum()
+    }
+
+    /// Returns the thread of a track.
+    pub(crate) fn thread_of(&self, track: usize) -> Option<&RecordedThread> {
+        let index = self.threads.partition_point(|thread| thread.track < track);
+        self.threads
+            .get(index)
+            .filter(|thread| thread.track == track)
+    }
+
+    /// Returns an argument of an event.
+    pub(crate) fn argument(&self, event: usize, wanted: &str) -> Option<Value<'_>> {
+        let mut arguments = self.timeline.arguments(event);
+        arguments.find_map(|(name, value)| (name == wanted).then_some(value))
+    }
+
+    /// Returns an argument of an event that is a whole number.
+    pub(crate) fn number(&self, event: usize, wanted: &str) -> Option<u64> {
+        match self.argument(event, wanted) {
+            Some(Value::Unsigned(number)) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Returns the object that a message is for: its collection, and its number in there.
+    pub(crate) fn object_of(&self, event: usize) -> Option<(u64, u64)> {
+        Some((
+            self.number(event, "collection")?,
+            self.number(event, "element")?,
+        ))
+    }
+
     /// Returns the events of a thread, in the order of time, with their indexes.
     pub(crate) fn events_of(
         &self,
@@ -157,7 +213,14 @@ impl RecordedThread {
 
 impl Facts {
     fn of(timeline: &Timeline, event: usize, process: u32) -> Self {
-        let number = |name| number(timeline, event, name).unwrap_or(0);
+        let number = |wanted| {
+            let mut arguments = timeline.arguments(event);
+            let number = arguments.find_map(|(name, value)| match value {
+                Value::Unsigned(number) if name == wanted => Some(number),
+                _ => None,
+            });
+            number.unwrap_or(0)
+        };
         let cost_ns = |wanted| {
             let mut arguments = timeline.arguments(event);
             arguments.find_map(|(name, value)| match value {
@@ -187,14 +250,6 @@ impl Facts {
             runtimes: runtimes.collect(),
         }
     }
-}
-
-fn number(timeline: &Timeline, event: usize, wanted: &str) -> Option<u64> {
-    let mut arguments = timeline.arguments(event);
-    arguments.find_map(|(name, value)| match value {
-        Value::Unsigned(number) if name == wanted => Some(number),
-        _ => None,
-    })
 }
 
 /// Recordings for the tests of this crate.

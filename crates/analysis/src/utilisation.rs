@@ -1,12 +1,10 @@
 //! The time that each thread spends in each state, in all and over time.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use crate::recording::Recording;
 use crate::states::{State, stretches};
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// The time of all threads in each state.
 #[derive(Clone, Debug, Serialize)]
@@ -41,6 +39,13 @@ impl ThreadUtilisation {
 }
 
 impl Utilisation {
+    /// Returns the number of workers, with compensating threads.
+    #[must_use]
+    pub fn worker_count(&self) -> usize {
+        let workers = self.threads.iter().filter(|thread| thread.is_worker);
+        workers.count()
+    }
+
     /// Computes the times in each state, in all and in `parts` equal parts of the recording.
     #[must_use]
     pub fn of(recording: &Recording, parts: usize) -> Self {
@@ -93,19 +98,19 @@ impl ThreadUtilisation {
     }
 }
 
-impl fmt::Display for Utilisation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Table::new();
-        table.row(["thread"].into_iter().chain(State::ALL.map(State::name)));
+impl Utilisation {
+    /// Returns a table of the shares of each thread, in percent.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let states = State::ALL.map(|state| (state.name(), 1));
+        let columns = [("thread", 0)].into_iter().chain(states);
+        let mut table = Table::new("utilisation", "Utilisation, % of the time", columns);
         for thread in &self.threads {
-            let percent = |ns: &u64| match self.length_ns {
-                0 => "-".to_owned(),
-                length_ns => format!("{:.1}%", *ns as f64 * 100.0 / length_ns as f64),
-            };
+            let percent = |ns: &u64| Cell::Real(*ns as f64 * 100.0 / self.length_ns.max(1) as f64);
             let cells = thread.state_ns.iter().map(percent);
-            table.row([thread.name.clone()].into_iter().chain(cells));
+            table.row([thread.name.clone().into()].into_iter().chain(cells));
         }
-        table.fmt(formatter)
+        table
     }
 }
 
@@ -129,9 +134,9 @@ mod tests {
                 assert_eq!(parts.sum::<u64>(), thread.of(state));
             }
         }
-        let table = Utilisation::of(&recording, 0).to_string();
+        let table = Utilisation::of(&recording, 0).table().to_string();
         assert!(
-            table.contains("worker 0") && table.contains("37.0%"),
+            table.contains("worker 0") && table.contains("37.0"),
             "{table}"
         );
     }

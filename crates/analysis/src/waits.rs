@@ -1,14 +1,12 @@
 //! Waits: which thread waited for which, or for which location, and for how long.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt;
-
 use raddle_timeline::Value;
 use raddle_trace::events::Thread;
 use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::recording::Recording;
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// The waits of a recording, the longest first.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -24,6 +22,8 @@ pub struct Waits {
 pub struct WaitPair {
     /// The thread that waited.
     pub thread: String,
+    /// True if it is a worker.
+    pub is_worker: bool,
     /// The reason: `wait for join`, `wait for location` and others.
     pub reason: String,
     /// The thread that it waited for. For a location, the thread that had the last section before
@@ -91,6 +91,7 @@ impl Waits {
         let pair =
             |((own, reason, on, location), (count, idle_ns, worked_ns)): (Key, _)| WaitPair {
                 thread: name(own),
+                is_worker: matches!(recording.threads()[own].thread, Thread::Worker { .. }),
                 reason,
                 on: on.map(name),
                 location,
@@ -153,33 +154,42 @@ fn last_holder(ends: &SectionEnds, location: &str, own: usize, until_ns: u64) ->
         .find(|thread| *thread != own)
 }
 
-impl fmt::Display for Waits {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = Table::new();
-        table.row([
-            "thread",
-            "reason",
-            "on",
-            "waits",
-            "idle ms",
-            "worked meanwhile ms",
-        ]);
+impl Waits {
+    /// Returns a table with a row for each waiting thread, reason and party.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let columns = [
+            ("thread", 0),
+            ("reason", 0),
+            ("on", 0),
+            ("waits", 0),
+            ("idle ms", 3),
+            ("worked meanwhile ms", 3),
+        ];
+        let mut table = Table::new("waits", "Waits", columns);
         for pair in &self.pairs {
-            let on = match (&pair.location, &pair.on) {
-                (Some(location), Some(thread)) => format!("{location} of {thread}"),
-                (Some(party), None) | (None, Some(party)) => party.clone(),
-                (None, None) => String::new(),
-            };
             table.row([
-                pair.thread.clone(),
-                pair.reason.clone(),
-                on,
-                pair.count.to_string(),
-                format!("{:.3}", pair.idle_ns as f64 * 1e-6),
-                format!("{:.3}", pair.worked_ns as f64 * 1e-6),
+                pair.thread.clone().into(),
+                pair.reason.clone().into(),
+                pair.party().into(),
+                pair.count.into(),
+                Cell::Real(pair.idle_ns as f64 * 1e-6),
+                Cell::Real(pair.worked_ns as f64 * 1e-6),
             ]);
         }
-        table.fmt(formatter)
+        table
+    }
+}
+
+impl WaitPair {
+    /// Returns the thread or location that was waited for, if the recording says so.
+    #[must_use]
+    pub fn party(&self) -> Option<String> {
+        match (&self.location, &self.on) {
+            (Some(location), Some(thread)) => Some(format!("{location} of {thread}")),
+            (Some(party), None) | (None, Some(party)) => Some(party.clone()),
+            (None, None) => None,
+        }
     }
 }
 
@@ -205,7 +215,7 @@ mod tests {
             ("worker 0", "wait for scope")
         );
         assert_eq!((pair.count, pair.idle_ns, pair.worked_ns), (2, 25, 30));
-        assert!(waits.to_string().contains("worked meanwhile"));
+        assert!(waits.table().to_string().contains("worked meanwhile"));
     }
 
     #[test]

@@ -34,6 +34,8 @@ mod fences;
 pub use fences::{can_interrupt, heavy_fence, light_fence, prepare_fences, signal_fence};
 mod forks;
 pub use forks::{call_in_children, count_forks, default_signals_in_children, fork_count};
+mod kernel_waits;
+pub use kernel_waits::thread_waits;
 mod pair;
 pub use pair::{AtomicPair, Pair};
 

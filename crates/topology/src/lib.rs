@@ -57,6 +57,7 @@ mod path_text;
 mod place;
 mod plan;
 mod relocate;
+mod sharing;
 mod small_files;
 mod topology;
 
@@ -72,6 +73,7 @@ pub use place::{
 };
 pub use plan::{Plan, PlanEntry, plan, plan_beside};
 pub use relocate::{Decision, HOP_BYTE_NS, Relocation, alike, relocate, relocation_price};
+pub use sharing::Sharing;
 pub use topology::{
     Cache, Cpu, CpuDistance, CpuKind, LatencyMatrix, Limits, NumaNode, Source, Topology,
 };

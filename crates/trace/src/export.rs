@@ -11,7 +11,7 @@
 //! | a call from outside, a blocking call, a turn of an operation | `call` | |
 //! | a time without work: `search`, `sleep`, `rest` | `idle` | |
 //! | a wait inside a task | `wait` | `on`: a worker or a location |
-//! | a join, from its fork on | `join` | `second_ns`: the time to its second half |
+//! | a join, from its fork on | `join` | `second_ns`: the time to its second half; or its `depth` |
 //! | a parallel loop | `loop` | `items` |
 //! | a section of a location | `section` | `access`: `read` or `write` |
 //! | a scope of the program | `scope` | |

@@ -95,7 +95,7 @@ impl Recording {
 pub(crate) mod pauses;
 
 #[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
-pub(crate) use live::{WINDOW_BITS, ticks_of};
+pub(crate) use live::{WINDOW_BITS, ns_of, ticks_of};
 
 #[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
 mod live {
@@ -125,6 +125,13 @@ mod live {
     pub(crate) fn ticks_of(ns: u64) -> u64 {
         // Relaxed: an estimate.
         (ns * TICKS_PER_MIB_NS.load(Relaxed)) >> 20
+    }
+
+    /// Returns about how many nanoseconds `ticks` ticks are.
+    pub(crate) fn ns_of(ticks: u64) -> u64 {
+        // Relaxed: an estimate.
+        let per_mib_ns = TICKS_PER_MIB_NS.load(Relaxed).max(1);
+        ((u128::from(ticks) << 20) / u128::from(per_mib_ns)) as u64
     }
 
     /// A reading of the counter, and of the clock at the same time.

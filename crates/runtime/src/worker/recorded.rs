@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Weak};
 
-use raddle_topology::{Matrix, Plan};
+use raddle_topology::{Matrix, Plan, Sharing};
 use raddle_trace::sources::{self, Counts, Source};
 use raddle_trace::{Report, record, trace_file};
 use serde::Serialize;
@@ -24,6 +24,8 @@ struct Facts {
     report: Report,
     /// The places of the workers at the end.
     plan: Plan,
+    /// The parts of the machine that the workers share.
+    sharing: Sharing,
     /// The bytes between workers.
     traffic: Matrix,
 }
@@ -34,6 +36,7 @@ impl Source for Shared {
             runtime: self.number(),
             report: self.report(),
             plan: self.placing().plan(),
+            sharing: self.sharing(),
             traffic: matrix_of(self.worker_count(), &self.traffic().flows()),
         };
         vec![trace_file::fact(
@@ -65,6 +68,12 @@ impl Shared {
     pub(crate) fn describe_in_recording(self: &Arc<Self>) {
         let of_this: Weak<Self> = Arc::downgrade(self);
         sources::add(of_this);
+    }
+
+    fn sharing(&self) -> Sharing {
+        let topology = self.placing().topology();
+        let cpus = self.placing().present_cpus();
+        topology.map_or_else(Sharing::default, |topology| Sharing::of(topology, &cpus))
     }
 
     /// Gives the recording of this process the facts about this runtime, which is ending.

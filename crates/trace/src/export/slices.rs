@@ -315,8 +315,12 @@ impl<'a> Slices<'a> {
     }
 
     fn fork(&mut self, index: usize, depth: u32) {
-        let half = self.halves.get(&index);
-        let arguments = [half.and_then(|half_ns| number("second_ns", *half_ns))];
+        // Without a second half here, the depth says which published fork belongs to the join.
+        let argument = match self.halves.get(&index) {
+            Some(half_ns) => number("second_ns", *half_ns),
+            None => number("depth", depth.into()),
+        };
+        let arguments = [argument];
         let mark = mark(Label::Fixed("join"), "join", arguments);
         self.begin(Open::Join(depth), mark);
     }

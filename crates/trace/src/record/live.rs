@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`buffer`] | the segments of a thread's buffer, which other threads read |
+//! | [`off_cpu`] | finds times in which a thread with work was not on a CPU |
 //! | [`recorder`] | the writing side: one per thread |
 //! | [`stamps`] | decides which events get a time of their own |
 //! | [`names`] | numbers for names |
@@ -10,6 +11,7 @@
 
 pub(crate) mod buffer;
 pub(crate) mod names;
+pub(crate) mod off_cpu;
 pub(crate) mod recorder;
 pub(crate) mod stamps;
 pub(crate) mod tracks;

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use raddle_sync::clock::ticks;
 
 use super::buffer::{self, SEGMENT_WORDS, Segment};
+use super::off_cpu::{LONG_NS, OffCpu};
 use super::stamps::{SHORT_NS, Stamps};
 use super::tracks::{self, Label, Track};
 use super::{names, recording, set_recording};
 use crate::is_forked;
-use crate::record::kind::Kind;
+use crate::record::kind::{Idling, Kind};
 use crate::session::{self, WINDOW_BITS, pauses};
 
 /// The bits of a record's first word.
@@ -38,6 +39,12 @@ struct Recorder {
     last: Cell<u64>,
     /// [`SHORT_NS`] in ticks.
     short: Cell<u64>,
+    /// The time without an event, in ticks, after which the next event asks the system whether this
+    /// thread was on a CPU, or has no space for its time.
+    long: Cell<u64>,
+    off_cpu: OffCpu,
+    /// The counter at the last question.
+    asked: Cell<u64>,
     stamps: Stamps,
     /// The counter when this thread began to count its words and readings, and their numbers.
     since: Cell<u64>,
@@ -63,6 +70,9 @@ thread_local! {
             segment: Cell::new(None),
             last: Cell::new(0),
             short: Cell::new(0),
+            long: Cell::new(0),
+            off_cpu: OffCpu::new(),
+            asked: Cell::new(0),
             stamps: Stamps::new(),
             since: Cell::new(0),
             words: Cell::new(0),
@@ -169,8 +179,9 @@ impl Recorder {
             Some(before) => {
                 let now = ticks();
                 let passed = now.saturating_sub(self.last.get()).max(1);
-                if passed >= 1 << TICKS_BITS {
-                    return self.put_timed(segment, now, kind, argument, &more);
+                if passed >= self.long.get() {
+                    let is_work = !(before == Kind::Idle as u8 || before == Kind::Wait as u8);
+                    return self.put_late(segment, now, is_work, (kind, argument), &more);
                 }
                 self.last.set(now);
                 self.readings.set(self.readings.get() + 1);
@@ -179,6 +190,10 @@ impl Recorder {
             }
         };
         self.store(segment, at, head(kind, N, passed, argument), more);
+        if kind == Kind::Idle && argument == Idling::Sleeps as u32 {
+            // The next event asks how often this thread has waited by then.
+            self.long.set(0);
+        }
     }
 
     #[inline(always)]
@@ -190,16 +205,40 @@ impl Recorder {
         }
     }
 
-    /// Records an event with a time that does not fit into its record.
+    /// Records an event that comes long after the one before, or after a sleep. The time gets a
+    /// record of its own, because it may not fit.
     #[cold]
-    fn put_timed(&self, segment: &Segment, now: u64, kind: Kind, argument: u32, more: &[u64]) {
-        // Both records together.
-        if segment.len() + 3 + more.len() >= SEGMENT_WORDS {
+    fn put_late(
+        &self,
+        segment: &Segment,
+        now: u64,
+        is_work: bool,
+        (kind, argument): (Kind, u32),
+        more: &[u64],
+    ) {
+        // All records together.
+        if segment.len() + 5 + more.len() >= SEGMENT_WORDS {
             return self.put_slow(kind, argument, more);
+        }
+        if self.worker.get().is_some()
+            && let Some((reason, lost_ns)) = self.ask_for_lost_time(now)
+            && is_work
+        {
+            let name = self.name("", reason);
+            segment.append(segment.len(), [head(Kind::Note, 1, 0, name), lost_ns]);
         }
         segment.append(segment.len(), [head(Kind::Time, 1, 1, 0), now]);
         self.last.set(now);
         self.store_slice(segment, head(kind, more.len(), 1, argument), more);
+    }
+
+    /// Asks the system whether this thread was on a CPU since it was asked last.
+    fn ask_for_lost_time(&self, now: u64) -> Option<(&'static str, u64)> {
+        let long = session::ticks_of(LONG_NS).min(1 << TICKS_BITS);
+        self.long.set(long);
+        let since_ns = session::ns_of(now.saturating_sub(self.asked.replace(now)));
+        let passed_ns = session::ns_of(now.saturating_sub(self.last.get()));
+        self.off_cpu.ask(since_ns, passed_ns)
     }
 
     fn store_slice(&self, segment: &Segment, head: u64, more: &[u64]) {
@@ -271,6 +310,9 @@ impl Recorder {
         self.since.set(now);
         self.words.set(0);
         self.readings.set(0);
+        // Time lost before is not of interest.
+        self.asked.set(now);
+        let _before = self.off_cpu.ask(0, 0);
     }
 
     fn begin_segment(&self, now: u64) {

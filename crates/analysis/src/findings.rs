@@ -1,0 +1,337 @@
+//! Sentences about a recording: where the time went, and what to do about it.
+//!
+//! Each finding has a loss: the part of the workers' time that the program would gain without the
+//! problem, as far as the recording shows it. Findings are sorted by it.
+
+use serde::Serialize;
+
+use crate::forecast::Limit;
+use crate::states::State;
+use crate::summary::Summary;
+use crate::table::{Cell, Table};
+use crate::utilisation::ThreadUtilisation;
+
+/// The smallest loss that is worth a sentence.
+const LOSS_MIN: f64 = 0.05;
+
+/// A sentence about a recording.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The kind of the problem.
+    pub kind: FindingKind,
+    /// The part of the workers' time that is lost, from 0 to 1.
+    pub loss: f64,
+    /// The sentence.
+    pub text: String,
+}
+
+/// The kind of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// Where the time went, in all.
+    Overview,
+    /// Work that waits in the operating system.
+    Blocked,
+    /// Work that waits for a CPU.
+    Preempted,
+    /// Tasks or messages are too short.
+    Grain,
+    /// Some workers have much more work than others.
+    Imbalance,
+    /// Workers wait for other workers or for locations.
+    Waits,
+    /// The program cannot use more workers.
+    Parallelism,
+    /// The recording does not have all events.
+    Incomplete,
+}
+
+/// The time of all workers in each state.
+struct Totals<'a> {
+    workers: Vec<&'a ThreadUtilisation>,
+    /// The sum over the workers, without unrecorded and unknown times.
+    known_ns: f64,
+    works_ns: f64,
+}
+
+/// Returns the findings of a summary, the overview first, then by loss.
+pub(crate) fn find(summary: &Summary) -> Vec<Finding> {
+    let totals = Totals::of(summary);
+    let mut findings: Vec<Finding> = [
+        blocked(summary, &totals),
+        preempted(summary, &totals),
+        grain(summary, &totals),
+        imbalance(summary, &totals),
+        waits(summary, &totals),
+        parallelism(summary),
+        incomplete(summary),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    findings.sort_by(|one, other| {
+        let by_loss = other.loss.total_cmp(&one.loss);
+        by_loss.then_with(|| one.kind.cmp(&other.kind))
+    });
+    findings.insert(0, overview(summary, &totals));
+    findings
+}
+
+/// Returns a table with a row for each finding.
+pub(crate) fn table(findings: &[Finding]) -> Table {
+    let columns = [("finding", 0), ("% lost", 1)];
+    let mut table = Table::new("findings", "Findings", columns);
+    for finding in findings {
+        table.row([
+            finding.text.clone().into(),
+            Cell::Real(finding.loss * 100.0),
+        ]);
+    }
+    table
+}
+
+impl<'a> Totals<'a> {
+    fn of(summary: &'a Summary) -> Self {
+        let is_worker = |thread: &&ThreadUtilisation| thread.is_worker;
+        let workers: Vec<_> = summary
+            .utilisation
+            .threads
+            .iter()
+            .filter(is_worker)
+            .collect();
+        let sum = |states: &[State]| {
+            let of_worker = |worker: &&ThreadUtilisation| -> u64 {
+                states.iter().map(|state| worker.of(*state)).sum()
+            };
+            workers.iter().map(of_worker).sum::<u64>() as f64
+        };
+        let known_ns = sum(&[State::Works, State::Waits, State::Searches, State::Sleeps]);
+        Self {
+            known_ns: known_ns.max(1.0),
+            works_ns: sum(&[State::Works]),
+            workers,
+        }
+    }
+
+    /// Returns the part of the workers' time in a state.
+    fn share(&self, state: State) -> f64 {
+        let ns = self.workers.iter().map(|worker| worker.of(state));
+        ns.sum::<u64>() as f64 / self.known_ns
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// Returns a duration with a unit of three digits.
+pub(crate) fn duration(ns: f64) -> String {
+    match ns {
+        ..1e3 => format!("{ns:.0} ns"),
+        ..1e6 => format!("{:.3} us", ns * 1e-3),
+        ..1e9 => format!("{:.1} ms", ns * 1e-6),
+        _ => format!("{:.2} s", ns * 1e-9),
+    }
+}
+
+fn overview(summary: &Summary, totals: &Totals<'_>) -> Finding {
+    let workers = totals.workers.len();
+    let plural = if workers == 1 { "" } else { "s" };
+    let text = match workers {
+        0 => "No worker has recorded anything.".to_owned(),
+        _ => format!(
+            "In {}, {workers} worker{plural} worked {} of the time, waited inside tasks {}, \
+             searched for work {} and slept {}.",
+            duration(summary.length_ns as f64),
+            percent(totals.share(State::Works)),
+            percent(totals.share(State::Waits)),
+            percent(totals.share(State::Searches)),
+            percent(totals.share(State::Sleeps)),
+        ),
+    };
+    Finding {
+        kind: FindingKind::Overview,
+        loss: 1.0 - totals.works_ns / totals.known_ns,
+        text,
+    }
+}
+
+/// Finds functions that wait in the operating system.
+fn blocked(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
+    let mut functions = summary.off_cpu.functions.iter();
+    let function = functions.find(|function| function.is_blocked)?;
+    let loss = function.ns as f64 / totals.known_ns;
+    let of_function = function.ns as f64 / function.of_ns.max(1) as f64;
+    let threads = match function.threads {
+        1 => "one thread".to_owned(),
+        threads => format!("{threads} threads"),
+    };
+    (loss >= LOSS_MIN).then(|| Finding {
+        kind: FindingKind::Blocked,
+        loss,
+        text: format!(
+            "{} waited in the operating system {} times on {threads}, {} in all, which is {} of \
+             its time: look for a lock that is held there, or for files. A lock that is held for a \
+             short time, or an object with its own entry, keeps the workers running.",
+            function.function,
+            function.count,
+            duration(function.ns as f64),
+            percent(of_function.min(1.0)),
+        ),
+    })
+}
+
+/// Finds work that had no CPU.
+fn preempted(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
+    let functions = summary.off_cpu.functions.iter();
+    let preempted = functions.filter(|function| !function.is_blocked);
+    let ns: u64 = preempted.map(|function| function.ns).sum();
+    let loss = ns as f64 / totals.known_ns;
+    (loss >= LOSS_MIN).then(|| Finding {
+        kind: FindingKind::Preempted,
+        loss,
+        text: format!(
+            "Workers with work had no CPU for {}: other threads or programs use the same CPUs. Use \
+             as many workers as there are free CPUs.",
+            duration(ns as f64),
+        ),
+    })
+}
+
+/// Finds tasks and messages that are so short that their cost matters.
+fn grain(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
+    let cost_ns = |grain: &crate::grain::Grain| grain.count as f64 * grain.cost_ns;
+    let kinds = summary.grains.kinds.iter();
+    let short = kinds.filter(|grain| grain.cost_share() > 0.15);
+    let grain = short.max_by(|one, other| cost_ns(one).total_cmp(&cost_ns(other)))?;
+    let loss = (cost_ns(grain) / totals.known_ns).min(1.0);
+    (loss >= LOSS_MIN).then(|| Finding {
+        kind: FindingKind::Grain,
+        loss,
+        text: format!(
+            "The grain of {} is too fine: {} {}s of {} each cost the runtime about {} each. From {} \
+             on a grain pays: combine about {}.",
+            grain.name,
+            grain.count,
+            grain.category,
+            duration(grain.mean_ns),
+            duration(grain.cost_ns),
+            duration(grain.pays_ns),
+            grain.combine(),
+        ),
+    })
+}
+
+/// Finds workers with much more work than others.
+fn imbalance(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
+    let count = totals.workers.len();
+    let busiest = totals
+        .workers
+        .iter()
+        .max_by_key(|worker| worker.of(State::Works))?;
+    let busiest_ns = busiest.of(State::Works) as f64;
+    let mean_ns = totals.works_ns / count as f64;
+    // The program could be faster by the difference between the busiest worker and the mean.
+    let loss = (busiest_ns - mean_ns) * count as f64 / totals.known_ns;
+    let is_uneven = count > 1 && busiest_ns > 1.25 * mean_ns && loss >= LOSS_MIN;
+    is_uneven.then(|| {
+        let advice = match summary.messages.entries.is_empty() {
+            true => "Divide its tasks, so that other workers can take a part.",
+            false => {
+                "Messages run where their objects are: create the objects on all workers, or let \
+                 them move (load balancing)."
+            }
+        };
+        Finding {
+            kind: FindingKind::Imbalance,
+            loss,
+            text: format!(
+                "The load is uneven: {} did {} of the work of {count} workers. {advice}",
+                busiest.name,
+                percent(busiest_ns / totals.works_ns.max(1.0)),
+            ),
+        }
+    })
+}
+
+/// Finds the longest waits.
+fn waits(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
+    // Threads outside of the runtime may wait as long as they like.
+    let pairs = || summary.waits.pairs.iter().filter(|pair| pair.is_worker);
+    let pair = pairs().next()?;
+    let all_ns: u64 = pairs().map(|pair| pair.idle_ns).sum();
+    let loss = all_ns as f64 / totals.known_ns;
+    let party = pair
+        .party()
+        .map_or_else(String::new, |party| format!(": {party}"));
+    (loss >= LOSS_MIN).then(|| Finding {
+        kind: FindingKind::Waits,
+        loss,
+        text: format!(
+            "Workers waited {} inside of tasks without other work. The longest: {} waited {} times, \
+             {} in all ({}{party}).",
+            duration(all_ns as f64),
+            pair.thread,
+            pair.count,
+            duration(pair.idle_ns as f64),
+            pair.reason,
+        ),
+    })
+}
+
+/// Finds programs that cannot use their workers, or twice as many.
+fn parallelism(summary: &Summary) -> Option<Finding> {
+    let forecast = summary.forecast.as_ref().ok()?;
+    let point = forecast.point(forecast.recorded_workers.max(2))?;
+    let efficiency = point.speedup / point.run.workers as f64;
+    let is_limited = point.limit != Limit::Workers && efficiency < 0.8;
+    is_limited.then(|| Finding {
+        kind: FindingKind::Parallelism,
+        loss: if forecast.recorded_workers > 1 {
+            1.0 - efficiency
+        } else {
+            0.0
+        },
+        text: format!(
+            "The program has parallelism for {:.1} workers (work {}, span {}). On {} workers it is \
+             limited by {}.",
+            forecast.span.parallelism(),
+            duration(forecast.span.work_ns as f64),
+            duration(forecast.span.span_ns as f64),
+            point.run.workers,
+            point.limit,
+        ),
+    })
+}
+
+/// Says if events are missing.
+fn incomplete(summary: &Summary) -> Option<Finding> {
+    let unrecorded: u64 = summary
+        .utilisation
+        .threads
+        .iter()
+        .map(|thread| thread.of(State::Unrecorded))
+        .max()?;
+    let share = unrecorded as f64 / summary.length_ns.max(1) as f64;
+    let dropped = summary.dropped_events;
+    let text = match dropped {
+        0 if share < 0.02 => return None,
+        0 => format!(
+            "{} of the time was not recorded, so that the program was not slowed down; \
+             RADDLE_TRACE_DETAIL=all records everything.",
+            percent(share),
+        ),
+        _ => format!(
+            "About {dropped} older events did not fit into the buffer; RADDLE_TRACE_BUFFER enlarges \
+             it.",
+        ),
+    };
+    Some(Finding {
+        kind: FindingKind::Incomplete,
+        loss: 0.0,
+        text,
+    })
+}

@@ -1,0 +1,221 @@
+//! The threads outside of the runtime, and what they have begun ([`super`], rule 7).
+//!
+//! Such a thread calls the runtime, waits, and calls it again. The recording has its puts and
+//! messages, and most of its waits. Where it has no wait, but nothing ran on a worker, the thread
+//! has probably waited for what ended last.
+
+use std::collections::HashMap;
+
+use super::strands::{Found, OutsideEvent};
+use super::{OUTSIDE, Run, Strand};
+use crate::links::Links;
+
+/// The time by which the end of a task may be recorded late: a thread that waits for it may go on
+/// before.
+const LATE_NS: u64 = 50_000;
+
+/// Something that no run has caused.
+enum Root {
+    Event(OutsideEvent),
+    Run(u32),
+}
+
+/// The place in the outside of one thread: its last strand, and its end.
+#[derive(Clone, Copy)]
+struct Place {
+    strand: u32,
+    ns: u64,
+    /// The instant that has caused something last.
+    cause: Option<usize>,
+}
+
+/// Inserts the strands of the outside before everything that no run has caused.
+pub(super) fn add(links: &Links, found: &mut Found) {
+    let mut roots: Vec<(u64, Root)> = Vec::new();
+    for event in std::mem::take(&mut found.outside) {
+        roots.push((event.at_ns, Root::Event(event)));
+    }
+    for (index, run) in found.runs.iter().enumerate() {
+        if links.cause_of(run.event as usize).is_none() {
+            let at_ns = found.strands[run.first as usize].from_ns;
+            roots.push((at_ns, Root::Run(index as u32)));
+        }
+    }
+    roots.sort_by_key(|(at_ns, _)| *at_ns);
+    // The time before the first call is not a part of the program's work.
+    let begin_ns = roots.first().map_or(0, |(at_ns, _)| *at_ns);
+    let run_of: HashMap<usize, u32> = found
+        .begins_at
+        .iter()
+        .map(|(event, first)| (*event, found.strands[*first as usize].run))
+        .collect();
+    let mut outside = Outside {
+        quiet: Quiet::of(found),
+        begin_ns,
+        places: HashMap::new(),
+        last: None,
+        found,
+    };
+    for (at_ns, root) in roots {
+        match root {
+            Root::Run(run) => outside.begin_run(at_ns, run),
+            Root::Event(event) if event.ends_wait => {
+                let place = outside.places.get(&event.thread);
+                let effect = place.and_then(|place| links.effect_of(place.cause?));
+                let run = effect.and_then(|effect| run_of.get(&effect).copied());
+                outside.end_wait(event, run);
+            }
+            Root::Event(event) => outside.cause(event),
+        }
+    }
+}
+
+struct Outside<'a> {
+    found: &'a mut Found,
+    quiet: Quiet,
+    begin_ns: u64,
+    places: HashMap<u32, Place>,
+    /// The last strand that began while nothing ran.
+    last: Option<u32>,
+}
+
+impl Outside<'_> {
+    /// Adds a strand of the outside that depends on another strand.
+    fn strand(&mut self, before: Option<u32>, from_ns: u64, to_ns: u64, event: usize) -> u32 {
+        let strand = self.found.strands.len() as u32;
+        self.found.strands.push(Strand {
+            from_ns: from_ns.min(to_ns),
+            duration_ns: to_ns.saturating_sub(from_ns),
+            run: OUTSIDE,
+            event: event as u32,
+        });
+        if let Some(before) = before {
+            self.found.edges.push((before, strand));
+        }
+        strand
+    }
+
+    /// A thread outside puts a task or sends a message.
+    fn cause(&mut self, event: OutsideEvent) {
+        let place = self.places.get(&event.thread).copied();
+        let (before, since_ns) = match (self.quiet.at(event.at_ns), place) {
+            // Without a wait in the recording, the thread may have waited until all had ended.
+            (At::Quiet(run, end_ns), place)
+                if place.is_none_or(|place| place.cause.is_some() && place.ns < end_ns) =>
+            {
+                (Some(self.found.runs[run as usize].last), end_ns)
+            }
+            (_, Some(place)) => (Some(place.strand), place.ns),
+            (_, None) => (None, self.begin_ns.max(event.at_ns)),
+        };
+        let strand = self.strand(before, since_ns, event.at_ns, event.event);
+        self.found.ends_at.insert(event.event, strand);
+        self.last = Some(strand);
+        self.places.insert(
+            event.thread,
+            Place {
+                strand,
+                ns: event.at_ns,
+                cause: Some(event.event),
+            },
+        );
+    }
+
+    /// A wait of a thread outside ends: for the task that it has put last, or for what ended last.
+    fn end_wait(&mut self, event: OutsideEvent, run: Option<u32>) {
+        let is_over = |run: &u32| self.end_of(*run) <= event.at_ns + LATE_NS;
+        let run = run
+            .filter(is_over)
+            .or_else(|| match self.quiet.at(event.at_ns) {
+                At::Quiet(run, _) => Some(run),
+                At::First | At::Busy => None,
+            });
+        let strand = self.strand(None, event.at_ns, event.at_ns, event.event);
+        let place = self.places.get(&event.thread).copied();
+        let ended = run.map(|run| self.found.runs[run as usize].last);
+        let before = place.map(|place| place.strand).into_iter().chain(ended);
+        self.found
+            .edges
+            .extend(before.map(|before| (before, strand)));
+        self.places.insert(
+            event.thread,
+            Place {
+                strand,
+                ns: event.at_ns,
+                cause: None,
+            },
+        );
+    }
+
+    /// A call or message without a known cause begins.
+    fn begin_run(&mut self, at_ns: u64, run: u32) {
+        let Run { event, first, .. } = self.found.runs[run as usize];
+        let (before, since_ns) = match self.quiet.at(at_ns) {
+            At::First => (None, self.begin_ns),
+            At::Quiet(run, end_ns) => (Some(self.found.runs[run as usize].last), end_ns),
+            // It was possible at the latest since the last time at which nothing ran.
+            At::Busy => (self.last, at_ns),
+        };
+        let is_busy = matches!(self.quiet.at(at_ns), At::Busy);
+        let strand = self.strand(before, since_ns, at_ns, event as usize);
+        self.found.edges.push((strand, first));
+        if !is_busy || self.last.is_none() {
+            self.last = Some(strand);
+        }
+    }
+
+    fn end_of(&self, run: u32) -> u64 {
+        let last = &self.found.strands[self.found.runs[run as usize].last as usize];
+        last.from_ns + last.duration_ns
+    }
+}
+
+/// The times at which no run was open.
+struct Quiet {
+    /// The begin and the end of each time with open runs, and the run that ended last.
+    busy: Vec<(u64, u64, u32)>,
+}
+
+/// The state of the program at a time.
+enum At {
+    /// No run has begun yet.
+    First,
+    /// A run is open.
+    Busy,
+    /// No run is open; the last one that has ended, and its end.
+    Quiet(u32, u64),
+}
+
+impl Quiet {
+    fn of(found: &Found) -> Self {
+        let span = |(index, run): (usize, &Run)| {
+            let [first, last] = [run.first, run.last].map(|strand| &found.strands[strand as usize]);
+            (first.from_ns, last.from_ns + last.duration_ns, index as u32)
+        };
+        let mut spans: Vec<(u64, u64, u32)> = found.runs.iter().enumerate().map(span).collect();
+        spans.sort_unstable();
+        let mut busy: Vec<(u64, u64, u32)> = Vec::new();
+        for (from_ns, to_ns, run) in spans {
+            match busy.last_mut() {
+                // A run that begins where one ends leaves no time in between.
+                Some(last) if from_ns <= last.1 => {
+                    if to_ns > last.1 {
+                        (last.1, last.2) = (to_ns, run);
+                    }
+                }
+                _ => busy.push((from_ns, to_ns, run)),
+            }
+        }
+        Self { busy }
+    }
+
+    fn at(&self, ns: u64) -> At {
+        let before = self.busy.partition_point(|(from_ns, ..)| *from_ns < ns);
+        match self.busy[..before].last() {
+            None => At::First,
+            Some((_, to_ns, _)) if *to_ns > ns + LATE_NS => At::Busy,
+            // The end may be recorded late.
+            Some((_, to_ns, run)) => At::Quiet(*run, (*to_ns).min(ns)),
+        }
+    }
+}

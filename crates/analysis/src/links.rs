@@ -1,0 +1,93 @@
+//! The cause of each task and message: the event that has put, published or sent it.
+//!
+//! Within a process, a recording has flows from causes to effects. Between processes it has none,
+//! because a message that crosses carries no number for it. Messages from one process to one entry
+//! of one object of another process are paired in the order of their times.
+
+use std::collections::{HashMap, VecDeque};
+
+use raddle_timeline::NameId;
+
+use crate::recording::Recording;
+
+/// The difference between the clocks of two processes that is taken for an error.
+const ERROR_NS: u64 = 20_000;
+
+/// The causes of tasks and messages: indexes of events.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    cause_of: HashMap<usize, usize>,
+    effect_of: HashMap<usize, usize>,
+}
+
+/// An entry of an object in a process.
+type Target = (u32, NameId, u64, u64);
+
+impl Links {
+    /// Finds the causes of all tasks and messages.
+    pub(crate) fn of(recording: &Recording) -> Self {
+        let mut links = Self::default();
+        for arrow in recording.timeline().arrows() {
+            links.add(arrow.from, arrow.to);
+        }
+        if recording.facts().len() > 1 {
+            links.add_between_processes(recording);
+        }
+        links
+    }
+
+    fn add(&mut self, cause: usize, effect: usize) {
+        self.cause_of.insert(effect, cause);
+        self.effect_of.insert(cause, effect);
+    }
+
+    /// Returns the event that has caused a task or message.
+    pub(crate) fn cause_of(&self, effect: usize) -> Option<usize> {
+        self.cause_of.get(&effect).copied()
+    }
+
+    /// Returns the task or message that an event has caused.
+    pub(crate) fn effect_of(&self, cause: usize) -> Option<usize> {
+        self.effect_of.get(&cause).copied()
+    }
+
+    fn add_between_processes(&mut self, recording: &Recording) {
+        let timeline = recording.timeline();
+        let mut sent: HashMap<Target, Vec<(u64, usize)>> = HashMap::new();
+        let mut run: HashMap<Target, Vec<(u64, usize)>> = HashMap::new();
+        for thread in recording.threads() {
+            for (index, event) in recording.events_of(thread) {
+                let of_event = (event.from_ns(), index);
+                let Some((collection, element)) = recording.object_of(index) else {
+                    continue;
+                };
+                match timeline.text(event.category()) {
+                    "send" => {
+                        if let Some(node) = recording.number(index, "node") {
+                            let target = (node as u32, event.name(), collection, element);
+                            sent.entry(target).or_default().push(of_event);
+                        }
+                    }
+                    "message" | "entry" if !self.cause_of.contains_key(&index) => {
+                        let target = (thread.process, event.name(), collection, element);
+                        run.entry(target).or_default().push(of_event);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for (target, mut causes) in sent {
+            let mut effects = run.remove(&target).unwrap_or_default();
+            causes.sort_unstable();
+            effects.sort_unstable();
+            let mut causes = VecDeque::from(causes);
+            for (at_ns, effect) in effects {
+                // A message without a cause before it was sent before the recording began.
+                let is_before = |cause: &(u64, usize)| cause.0 <= at_ns + ERROR_NS;
+                if let Some((_, cause)) = causes.pop_front_if(|cause| is_before(cause)) {
+                    self.add(cause, effect);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Time in which a thread had work, but was not on a CPU.
+//!
+//! A thread is *blocked* if it waits in the operating system: for a lock, for a file, for memory.
+//! It is *preempted* if the operating system runs something else on its CPU. The recording asks the
+//! system after each long time without an event, and notes both with the time lost.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::recording::Recording;
+use crate::table::{Cell, Table};
+
+/// The names of the notes in a recording.
+const NOTES: [&str; 2] = [
+    raddle_trace::record::BLOCKED,
+    raddle_trace::record::PREEMPTED,
+];
+
+/// The times in which threads with work were not on a CPU.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct OffCpu {
+    /// One entry per function and reason, the most time first.
+    pub functions: Vec<OffCpuOfFunction>,
+}
+
+/// The times in which one function was not on a CPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct OffCpuOfFunction {
+    /// The name of the innermost task, message, section or scope.
+    pub function: String,
+    /// True if it was blocked, false if it was preempted.
+    pub is_blocked: bool,
+    /// The number of times that this was noticed.
+    pub count: u64,
+    /// The time off the CPU, in nanoseconds.
+    pub ns: u64,
+    /// The time of all calls of the function, without the functions that it calls, in nanoseconds.
+    pub of_ns: u64,
+    /// The number of threads.
+    pub threads: u64,
+}
+
+impl OffCpu {
+    /// Collects the times off the CPU.
+    #[must_use]
+    pub fn of(recording: &Recording) -> Self {
+        let timeline = recording.timeline();
+        let mut sums: BTreeMap<(&str, bool), OffCpuOfFunction> = BTreeMap::new();
+        for thread in recording.threads() {
+            let mut of_thread: BTreeMap<(&str, bool), (u64, u64)> = BTreeMap::new();
+            for (index, event) in recording.events_of(thread) {
+                let name = timeline.text(event.name());
+                if timeline.text(event.category()) != "note" || !NOTES.contains(&name) {
+                    continue;
+                }
+                let function = function_around(recording, index);
+                let key = (function, name == raddle_trace::record::BLOCKED);
+                let sum = of_thread.entry(key).or_default();
+                sum.0 += 1;
+                sum.1 += recording.number(index, "value").unwrap_or(0);
+            }
+            for (key, (count, ns)) in of_thread {
+                let sum = sums.entry(key).or_default();
+                sum.count += count;
+                sum.ns += ns;
+                sum.threads += 1;
+            }
+        }
+        let mut of_function: BTreeMap<&str, u64> = BTreeMap::new();
+        for thread in recording.threads() {
+            for (_, event) in recording.events_of(thread) {
+                let name = timeline.text(event.name());
+                if is_function(timeline.text(event.category())) {
+                    *of_function.entry(name).or_default() += event.duration_ns();
+                }
+            }
+        }
+        let functions = sums
+            .into_iter()
+            .map(|((function, is_blocked), sum)| OffCpuOfFunction {
+                function: function.to_owned(),
+                is_blocked,
+                of_ns: of_function.get(function).copied().unwrap_or(0),
+                ..sum
+            });
+        let mut functions: Vec<OffCpuOfFunction> = functions.collect();
+        functions.sort_by_key(|function| std::cmp::Reverse(function.ns));
+        Self { functions }
+    }
+
+    /// Returns a table with a row for each function and reason.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let columns = [
+            ("function", 0),
+            ("reason", 0),
+            ("times", 0),
+            ("off the CPU ms", 3),
+            ("% of its time", 1),
+            ("threads", 0),
+        ];
+        let mut table = Table::new("off_cpu", "Work that was not on a CPU", columns);
+        for function in &self.functions {
+            let reason = match function.is_blocked {
+                true => "blocked",
+                false => "preempted",
+            };
+            table.row([
+                function.function.clone().into(),
+                reason.into(),
+                function.count.into(),
+                Cell::Real(function.ns as f64 * 1e-6),
+                Cell::Real(function.ns as f64 * 100.0 / function.of_ns.max(1) as f64),
+                function.threads.into(),
+            ]);
+        }
+        table
+    }
+}
+
+fn is_function(category: &str) -> bool {
+    matches!(
+        category,
+        "task" | "fork" | "message" | "entry" | "call" | "section" | "scope" | "loop"
+    )
+}
+
+/// Returns the name of the innermost function around an event; of a loop or join, that of the task
+/// around it.
+fn function_around(recording: &Recording, event: usize) -> &str {
+    let timeline = recording.timeline();
+    let mut at = timeline.events()[event].parent();
+    while let Some(index) = at {
+        let record = &timeline.events()[index];
+        if is_function(timeline.text(record.category())) {
+            return timeline.text(record.name());
+        }
+        at = record.parent();
+    }
+    ""
+}
