@@ -18,6 +18,7 @@ mod regress_ignored;
 mod regress_json;
 mod regress_nodes;
 mod regress_options;
+mod report;
 mod results;
 mod trace;
 mod view;

@@ -8,7 +8,7 @@ use crate::common::{Folder, check_object, json, run_well};
 use serde_json::Value;
 
 /// A short call of every command that prints JSON, in each of its forms.
-const CALLS: [&str; 36] = [
+const CALLS: [&str; 37] = [
     "--show-binding --workers 2 --json",
     "render --scene knot:500 --size 8x8 --samples 1 -o PICTURE --json --stats --show-binding",
     "volume VOLUME --size 8x8 -o PICTURE --json --stats --show-binding",
@@ -39,6 +39,7 @@ const CALLS: [&str; 36] = [
     "simulate symmetric --rounds 10 --json",
     "simulate tracer --nodes 2 --renderers 1 --json",
     "simulate tracer --nodes 2 --renderers 1 --steady --slower sleep=20us --json",
+    "report TRACE --json",
     "topology --json",
     "topology --synthetic numa:2(indexes=1,0)|core:4|pu:2 --json",
     "place TRAFFIC --topology numa:2|core:2|pu:2 --json --control",
@@ -56,9 +57,18 @@ fn each_object_is_one_line_with_a_schema_and_keys_of_plain_words() {
         .map(|index| (index * 37 % 256) as u8)
         .collect();
     let volume = folder.file("noise_6x7x8_u8.raw", voxels);
+    let trace = folder.path("sort.pftrace");
+    run_well([
+        "sort",
+        "1e4",
+        "--trace",
+        &trace.display().to_string(),
+        "--quiet",
+    ]);
     for call in CALLS {
         let words = call.split(' ').map(|word| match word {
             "TRAFFIC" => traffic.display().to_string(),
+            "TRACE" => trace.display().to_string(),
             "PICTURE" => picture.display().to_string(),
             "GREY" => folder.path("picture.pgm").display().to_string(),
             "VOLUME" => volume.display().to_string(),

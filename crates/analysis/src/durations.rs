@@ -5,7 +5,7 @@
 //! it.
 
 use raddle_timeline::EventKind;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
 use crate::recording::Recording;
@@ -37,6 +37,7 @@ pub struct Histogram {
     /// The shortest and the longest one, in nanoseconds.
     pub range_ns: (u64, u64),
     /// The number of those that took from 2^n to 2^(n+1) ns, by n.
+    #[serde(serialize_with = "as_pairs")]
     pub powers: BTreeMap<u32, u64>,
 }
 
@@ -81,6 +82,10 @@ impl Durations {
         kinds.sort_by_key(|kind| std::cmp::Reverse(kind.total_ns));
         Self { kinds }
     }
+}
+
+fn as_pairs<S: Serializer>(powers: &BTreeMap<u32, u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(powers)
 }
 
 /// Returns the innermost task, message or entry around an event, if no other wait is in between.

@@ -21,6 +21,7 @@ pub struct Finding {
     /// The kind of the problem.
     pub kind: FindingKind,
     /// The part of the workers' time that is lost, from 0 to 1.
+    #[serde(rename = "lost_share")]
     pub loss: f64,
     /// The sentence.
     pub text: String,
@@ -31,7 +32,7 @@ pub struct Finding {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FindingKind {
-    /// Where the time went, in all.
+    /// The states of all workers, in all.
     Overview,
     /// Work that waits in the operating system.
     Blocked,
@@ -52,6 +53,8 @@ pub enum FindingKind {
 /// The time of all workers in each state.
 struct Totals<'a> {
     workers: Vec<&'a ThreadUtilisation>,
+    /// The number of workers, without compensating threads.
+    count: usize,
     /// The sum over the workers, without unrecorded and unknown times.
     known_ns: f64,
     works_ns: f64,
@@ -112,6 +115,7 @@ impl<'a> Totals<'a> {
         Self {
             known_ns: known_ns.max(1.0),
             works_ns: sum(&[State::Works]),
+            count: summary.utilisation.worker_count(),
             workers,
         }
     }
@@ -138,7 +142,7 @@ pub(crate) fn duration(ns: f64) -> String {
 }
 
 fn overview(summary: &Summary, totals: &Totals<'_>) -> Finding {
-    let workers = totals.workers.len();
+    let workers = totals.count;
     let plural = if workers == 1 { "" } else { "s" };
     let text = match workers {
         0 => "No worker has recorded anything.".to_owned(),
@@ -205,15 +209,15 @@ fn preempted(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
 fn grain(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
     let cost_ns = |grain: &crate::grain::Grain| grain.count as f64 * grain.cost_ns;
     let kinds = summary.grains.kinds.iter();
-    let short = kinds.filter(|grain| grain.cost_share() > 0.15);
+    let short = kinds.filter(|grain| grain.mean_ns < grain.pays_ns);
     let grain = short.max_by(|one, other| cost_ns(one).total_cmp(&cost_ns(other)))?;
     let loss = (cost_ns(grain) / totals.known_ns).min(1.0);
     (loss >= LOSS_MIN).then(|| Finding {
         kind: FindingKind::Grain,
         loss,
         text: format!(
-            "The grain of {} is too fine: {} {}s of {} each cost the runtime about {} each. From {} \
-             on a grain pays: combine about {}.",
+            "The grain of {} is too fine: {} {}s of {} each cost the runtime about {} each. From \
+             {} on a grain pays: combine about {}.",
             grain.name,
             grain.count,
             grain.category,
@@ -227,7 +231,7 @@ fn grain(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
 
 /// Finds workers with much more work than others.
 fn imbalance(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
-    let count = totals.workers.len();
+    let count = totals.count;
     let busiest = totals
         .workers
         .iter()
@@ -238,9 +242,10 @@ fn imbalance(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
     let loss = (busiest_ns - mean_ns) * count as f64 / totals.known_ns;
     let is_uneven = count > 1 && busiest_ns > 1.25 * mean_ns && loss >= LOSS_MIN;
     is_uneven.then(|| {
-        let advice = match summary.messages.entries.is_empty() {
-            true => "Divide its tasks, so that other workers can take a part.",
-            false => {
+        let mut kinds = summary.durations.kinds.iter();
+        let advice = match kinds.any(|kind| kind.category == "message") {
+            false => "Divide its tasks, so that other workers can take a part.",
+            true => {
                 "Messages run where their objects are: create the objects on all workers, or let \
                  them move (load balancing)."
             }
@@ -271,8 +276,8 @@ fn waits(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
         kind: FindingKind::Waits,
         loss,
         text: format!(
-            "Workers waited {} inside of tasks without other work. The longest: {} waited {} times, \
-             {} in all ({}{party}).",
+            "Workers waited {} inside of tasks without other work. The longest: {} waited {} \
+             times, {} in all ({}{party}).",
             duration(all_ns as f64),
             pair.thread,
             pair.count,
@@ -284,7 +289,7 @@ fn waits(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
 
 /// Finds programs that cannot use their workers, or twice as many.
 fn parallelism(summary: &Summary) -> Option<Finding> {
-    let forecast = summary.forecast.as_ref().ok()?;
+    let forecast = summary.forecast.as_ref()?;
     let point = forecast.point(forecast.recorded_workers.max(2))?;
     let efficiency = point.speedup / point.run.workers as f64;
     let is_limited = point.limit != Limit::Workers && efficiency < 0.8;
@@ -325,8 +330,8 @@ fn incomplete(summary: &Summary) -> Option<Finding> {
             percent(share),
         ),
         _ => format!(
-            "About {dropped} older events did not fit into the buffer; RADDLE_TRACE_BUFFER enlarges \
-             it.",
+            "About {dropped} older events did not fit into the buffer; RADDLE_TRACE_BUFFER \
+             enlarges it.",
         ),
     };
     Some(Finding {

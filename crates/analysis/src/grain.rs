@@ -12,10 +12,6 @@ use crate::table::{Cell, Table};
 /// The part of a grain that may be cost.
 const COST_SHARE: f64 = 0.05;
 
-/// The cost of a task or message that its worker has put for itself, in nanoseconds: 80 to 130 ns on
-/// an AMD EPYC at 2.6 GHz (`raddle-bench overhead`).
-const LOCAL_NS: f64 = 100.0;
-
 /// The grains of a recording.
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
@@ -62,7 +58,7 @@ impl Grains {
             // A fork is put only when another worker asks for it, so its cost is the transfer.
             let cost_ns = match &*kind.category {
                 "fork" => costs.steal_ns as f64,
-                _ => LOCAL_NS,
+                _ => costs.local_ns as f64,
             };
             // The slice of a task begins when the one before it ends, so it includes the cost.
             let mean_ns = match &*kind.category {

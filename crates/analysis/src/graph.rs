@@ -19,8 +19,8 @@
 //!
 //! # Source
 //! Work and span: Blumofe, Leiserson: Scheduling multithreaded computations by work stealing. JACM
-//! 46(5), 1999. Measuring both in one run: He, Leiserson, Leiserson: The Cilkview scalability
-//! analyzer. SPAA 2010.
+//! 46(5), 1999. Measuring both in one run: Leiserson et al.: The Cilkview scalability analyzer.
+//! SPAA 2010.
 
 mod dependencies;
 mod outside;

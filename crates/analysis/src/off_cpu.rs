@@ -13,8 +13,8 @@ use crate::table::{Cell, Table};
 
 /// The names of the notes in a recording.
 const NOTES: [&str; 2] = [
-    raddle_trace::record::BLOCKED,
-    raddle_trace::record::PREEMPTED,
+    raddle_trace::record::kind::BLOCKED,
+    raddle_trace::record::kind::PREEMPTED,
 ];
 
 /// The times in which threads with work were not on a CPU.
@@ -57,7 +57,7 @@ impl OffCpu {
                     continue;
                 }
                 let function = function_around(recording, index);
-                let key = (function, name == raddle_trace::record::BLOCKED);
+                let key = (function, name == raddle_trace::record::kind::BLOCKED);
                 let sum = of_thread.entry(key).or_default();
                 sum.0 += 1;
                 sum.1 += recording.number(index, "value").unwrap_or(0);

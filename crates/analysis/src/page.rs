@@ -12,7 +12,7 @@ use crate::forecast::Forecast;
 use crate::grain::Grain;
 use crate::summary::Summary;
 use crate::table::{Cell, Table};
-use charts::Heat;
+use charts::heat;
 
 /// The number of rows of a table that a page shows.
 const ROWS_MAX: usize = 200;
@@ -111,21 +111,25 @@ fn utilisation(summary: &Summary) -> Markup {
 
 fn forecast(summary: &Summary) -> Markup {
     let content = match &summary.forecast {
-        Err(reason) => html! { p { "There is no forecast: " (reason) "." } },
-        Ok(forecast) => html! {
+        None => html! {
+            @if let Some(reason) = &summary.no_forecast {
+                p { "There is no forecast: " (reason) "." }
+            }
+        },
+        Some(forecast) => html! {
             p { (work_and_span(forecast)) }
             (charts::speedup(forecast))
             (table(&forecast.table()))
             h3 { "Critical path" }
             p.about {
-                "The longest chain of parts of tasks that depend on each other. Only less work on it \
-                 makes the program faster with many workers."
+                "The longest chain of parts of tasks that depend on each other. Only less work on \
+                 it makes the program faster with many workers."
             }
             (table(&forecast.span.table()))
         },
     };
-    let about = "The recorded tasks and messages, run on simulated workers with the costs of steals \
-                 and messages that the recording shows. Caches and memory are not simulated.";
+    let about = "The recorded tasks and messages, run on simulated workers with the costs of \
+                 steals and messages that the recording shows. Caches are not simulated.";
     section("forecast", "Forecast", about, &content)
 }
 
@@ -156,8 +160,8 @@ fn grains(summary: &Summary) -> Markup {
         h3 { "Durations" }
         (table(&summary.durations.table()))
     };
-    let about = "The durations of tasks, messages and entries, without waits. Each costs the runtime \
-                 some time: the dashed line is the grain from which on that is at most 5 %.";
+    let about = "The durations of tasks, messages and entries, without waits. Each costs the \
+                 runtime some time: the dashed line is the grain from which on it is at most 5 %.";
     section("grain", "Grain", about, &content)
 }
 
@@ -189,11 +193,11 @@ fn waits(summary: &Summary) -> Markup {
         Some((pair.thread.clone(), pair.on.clone()?, value))
     });
     let content = html! {
-        (Heat::of(pairs, "ms").picture("Idle time of each thread (row), by the thread that it waited for (column)"))
+        (heat(pairs, "ms", "Idle time of each thread (row), by the thread waited for (column)"))
         (table(&summary.waits.table()))
     };
-    let about = "Waits inside of tasks: for the other half of a join, for the tasks of a scope, for \
-                 a handle or for a location.";
+    let about = "Waits inside of tasks: for the other half of a join, for the tasks of a scope, \
+                 for a handle or for a location.";
     section("waits", "Waits", about, &content)
 }
 
@@ -216,9 +220,9 @@ fn messages(summary: &Summary) -> Markup {
         });
     let content = html! {
         (table(&messages.table()))
-        (Heat::of(between_workers, "messages").picture("Messages from each worker (row) to each worker (column)"))
-        (Heat::of(between_nodes, "bytes").picture("Bytes from each node (row) to each node (column)"))
-        (Heat::of(between_objects, "messages").picture("Messages from each chare (row) to each chare (column)"))
+        (heat(between_workers, "messages", "Messages from worker (row) to worker (column)"))
+        (heat(between_nodes, "bytes", "Bytes from each node (row) to each node (column)"))
+        (heat(between_objects, "messages", "Messages from each chare (row) to each chare (column)"))
         h3 { "Chares" }
         (table(&messages.table_of_objects()))
     };
@@ -241,8 +245,8 @@ fn places(summary: &Summary) -> Markup {
         (table(&places.table()))
         h3 { "Steals and traffic by distance" }
         (table(&places.table_of_distances()))
-        (Heat::of(steals, "tasks").picture("Tasks that each worker (row) has taken from each worker (column)"))
-        (Heat::of(bytes, "bytes").picture("Bytes from each worker (row) to each worker (column)"))
+        (heat(steals, "tasks", "Tasks that each worker (row) has taken from each other (column)"))
+        (heat(bytes, "bytes", "Bytes from each worker (row) to each worker (column)"))
         h3 { "Pairs of workers" }
         (table(&places.table_of_pairs()))
     };
@@ -289,7 +293,9 @@ fn table(table: &Table) -> Markup {
                 }
             }
         }
-        @if left > 0 { p.empty { "… and " (left) " more rows (raddle report --csv " (table.key) ")" } }
+        @if left > 0 {
+            p.empty { "… and " (left) " more rows (raddle report --csv " (table.key) ")" }
+        }
     }
 }
 

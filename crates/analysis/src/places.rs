@@ -35,7 +35,7 @@ pub struct WorkerPlace {
     pub reason: String,
 }
 
-/// What went between two workers.
+/// The bytes and tasks that went between two workers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WorkerPair {
@@ -51,7 +51,7 @@ pub struct WorkerPair {
     pub steals: u64,
 }
 
-/// What went between workers that share one part of the machine.
+/// The bytes and tasks that went between workers that share one part of the machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Distance {

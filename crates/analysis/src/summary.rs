@@ -69,7 +69,9 @@ pub struct Summary {
     /// The profile by function and caller.
     pub profile: Profile,
     /// The expected speedup, if the recording allows a forecast.
-    pub forecast: Result<Forecast, NoForecast>,
+    pub forecast: Option<Forecast>,
+    /// The reason why there is no forecast.
+    pub no_forecast: Option<NoForecast>,
 }
 
 impl Summary {
@@ -81,6 +83,10 @@ impl Summary {
         let names = timeline.processes().iter();
         let (from_ns, until_ns) = recording.span_ns();
         let durations = Durations::of(recording);
+        let (forecast, no_forecast) = match Forecast::of(recording, &links) {
+            Ok(forecast) => (Some(forecast), None),
+            Err(reason) => (None, Some(reason)),
+        };
         let mut summary = Self {
             programs: names
                 .map(|process| timeline.text(process.name).to_owned())
@@ -101,7 +107,8 @@ impl Summary {
             messages: Messages::of(recording, &links),
             places: Places::of(recording),
             profile: Profile::of(recording),
-            forecast: Forecast::of(recording, &links),
+            forecast,
+            no_forecast,
         };
         summary.findings = findings::find(&summary);
         summary

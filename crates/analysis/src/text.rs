@@ -33,13 +33,13 @@ pub fn render(summary: &Summary, rows: usize) -> String {
             continue;
         }
         if table.key == "forecast"
-            && let Ok(forecast) = &summary.forecast
+            && let Some(forecast) = &summary.forecast
         {
             let _infallible = writeln!(text, "\n{}", work_and_span(forecast));
         }
         text += &titled(&table, rows);
     }
-    if let Err(reason) = &summary.forecast {
+    if let Some(reason) = &summary.no_forecast {
         let sentence = wrap(&format!("There is no forecast: {reason}."), WIDTH);
         let _infallible = writeln!(text, "\n{sentence}");
     }

@@ -1,5 +1,6 @@
 //! The time that each thread spends in each state, in all and over time.
 
+use raddle_trace::events::Thread;
 use serde::Serialize;
 
 use crate::recording::Recording;
@@ -24,6 +25,8 @@ pub struct ThreadUtilisation {
     pub name: String,
     /// True for a worker, also if it is a compensating thread.
     pub is_worker: bool,
+    /// True for a compensating thread.
+    pub is_compensating: bool,
     /// The time in each state, in nanoseconds, in the order of [`State::ALL`].
     pub state_ns: [u64; State::ALL.len()],
     /// The time in each state in each of a number of equal parts of the recording.
@@ -39,11 +42,11 @@ impl ThreadUtilisation {
 }
 
 impl Utilisation {
-    /// Returns the number of workers, with compensating threads.
+    /// Returns the number of workers, without compensating threads.
     #[must_use]
     pub fn worker_count(&self) -> usize {
-        let workers = self.threads.iter().filter(|thread| thread.is_worker);
-        workers.count()
+        let is_own = |thread: &&ThreadUtilisation| thread.is_worker && !thread.is_compensating;
+        self.threads.iter().filter(is_own).count()
     }
 
     /// Computes the times in each state, in all and in `parts` equal parts of the recording.
@@ -55,7 +58,14 @@ impl Utilisation {
         let threads = recording.threads().iter().map(|thread| {
             let mut utilisation = ThreadUtilisation {
                 name: thread.name(processes),
-                is_worker: matches!(thread.thread, raddle_trace::events::Thread::Worker { .. }),
+                is_worker: matches!(thread.thread, Thread::Worker { .. }),
+                is_compensating: matches!(
+                    thread.thread,
+                    Thread::Worker {
+                        is_compensating: true,
+                        ..
+                    }
+                ),
                 state_ns: [0; State::ALL.len()],
                 over_time_ns: vec![[0; State::ALL.len()]; parts],
             };

@@ -3,60 +3,15 @@
 //! A recording is of a whole process. So each test starts this program again, for one test alone,
 //! which does the work that is recorded.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+mod recorded;
+
 use std::thread;
 
-use raddle::Runtime;
 use raddle::trace::export::FACTS;
 use raddle::trace::record;
-use raddle_timeline::{Timeline, Value, read};
+use raddle_timeline::{Timeline, Value};
 
-/// The variable by which a test knows that it is the recorded program.
-const RECORDED: &str = "RADDLE_TEST_RECORDED";
-
-/// Returns true in the recorded program.
-fn is_recorded() -> bool {
-    std::env::var_os(RECORDED).is_some()
-}
-
-/// A folder that is removed when the test ends.
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _gone = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Runs this program for `test` alone, recorded with these variables. Returns how it has ended, and
-/// the recording, unless there is none.
-fn record(test: &str, variables: &[(&str, &str)]) -> (ExitStatus, Option<Timeline>) {
-    let name = format!("raddle-trace-{}-{test}", std::process::id());
-    let folder = Folder(std::env::temp_dir().join(name));
-    fs::create_dir_all(&folder.0).expect("a temporary folder");
-    let file = folder.0.join("t.pftrace");
-    let output = Command::new(std::env::current_exe().expect("this program is a file"))
-        .args(["--exact", test, "--nocapture"])
-        .env(RECORDED, "1")
-        .env("RADDLE_TRACE", &file)
-        .envs(variables.iter().copied())
-        .output()
-        .expect("this program starts");
-    let timeline = File::open(&file).ok();
-    let timeline = timeline.map(|file| read(file).expect("a timeline"));
-    assert_eq!(others(&folder.0, &file), [""; 0]);
-    (output.status, timeline)
-}
-
-/// Returns the names of the files in a folder, except for one.
-fn others(folder: &Path, file: &Path) -> Vec<String> {
-    let files = fs::read_dir(folder).expect("the folder is there");
-    let paths = files.map(|entry| entry.expect("an entry").path());
-    let others = paths.filter(|path| path != file);
-    others.map(|path| path.display().to_string()).collect()
-}
+use recorded::{is_recorded, record, runtime};
 
 fn has_name(timeline: &Timeline, name: &str) -> bool {
     let mut events = timeline.events().iter();
@@ -72,13 +27,6 @@ fn fact(timeline: &Timeline, name: &str) -> u64 {
         Some((_, Value::Unsigned(number))) => number,
         other => panic!("{name}: {other:?}"),
     }
-}
-
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("a runtime")
 }
 
 #[test]

@@ -45,13 +45,6 @@ const fn receiver_and_bytes(receiver: usize, bytes: usize) -> u64 {
     (receiver as u64) << RECEIVER_SHIFT | bytes as u64 & BYTES_MAX
 }
 
-/// The name of the note that a thread with work was not on its CPU, because it waited in the
-/// operating system. The value is the time, in nanoseconds.
-pub const BLOCKED: &str = "blocked";
-/// The name of the note that a thread with work was not on its CPU, because the CPU was used for
-/// something else. The value is the time, in nanoseconds.
-pub const PREEMPTED: &str = "preempted";
-
 /// The worker of a message, if its sender does not know it.
 pub const UNKNOWN_WORKER: usize = 0xff_ffff;
 

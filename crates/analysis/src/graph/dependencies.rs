@@ -21,7 +21,7 @@ pub(super) fn add(recording: &Recording, links: &Links, found: &mut Found) {
 /// The strands that caused the runs: by run, the causing strand.
 type Causes = HashMap<u32, u32>;
 
-/// Rules 2 and 3: tasks, forks and messages depend on what has put, made or sent them.
+/// Makes tasks, forks and messages depend on what has put, made or sent them (rules 2 and 3).
 fn add_causes(recording: &Recording, links: &Links, found: &mut Found) -> Causes {
     let mut causes = Causes::new();
     for joins in found.stolen.values_mut() {
@@ -67,7 +67,7 @@ fn stolen_join(recording: &Recording, found: &Found, publish: usize) -> Option<S
     open.find(is_it).copied()
 }
 
-/// Rule 4: a strand after a wait depends on the tasks of its run.
+/// Makes the strand after a wait depend on the tasks of its run (rule 4).
 fn add_waits(found: &mut Found, causes: &Causes) {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     for (run, cause) in causes {
@@ -117,7 +117,7 @@ fn add_waits(found: &mut Found, causes: &Causes) {
     }
 }
 
-/// Rule 6: a section depends on the last writer, and a writer on the readers since then, too.
+/// Makes a section depend on the last writer, and a writer also on the readers since then (rule 6).
 fn add_sections(found: &mut Found) {
     for sections in found.sections.values_mut() {
         sections.sort_by_key(|section| section.from_ns);
@@ -142,7 +142,7 @@ fn add_sections(found: &mut Found) {
     }
 }
 
-/// Rule 5: messages to one object run in the order of the recording.
+/// Makes messages to one object run in the order of the recording (rule 5).
 fn add_objects(found: &mut Found) {
     for served in found.objects.values_mut() {
         served.sort_by_key(|served| served.from_ns);

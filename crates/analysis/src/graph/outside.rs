@@ -95,7 +95,7 @@ impl Outside<'_> {
         strand
     }
 
-    /// A thread outside puts a task or sends a message.
+    /// Adds a strand for a thread outside that puts a task or sends a message.
     fn cause(&mut self, event: OutsideEvent) {
         let place = self.places.get(&event.thread).copied();
         let (before, since_ns) = match (self.quiet.at(event.at_ns), place) {
@@ -121,7 +121,7 @@ impl Outside<'_> {
         );
     }
 
-    /// A wait of a thread outside ends: for the task that it has put last, or for what ended last.
+    /// Ends a wait of a thread outside: for the task that it has put last, or for what ended last.
     fn end_wait(&mut self, event: OutsideEvent, run: Option<u32>) {
         let is_over = |run: &u32| self.end_of(*run) <= event.at_ns + LATE_NS;
         let run = run
@@ -147,7 +147,7 @@ impl Outside<'_> {
         );
     }
 
-    /// A call or message without a known cause begins.
+    /// Adds a strand before a call or message without a known cause.
     fn begin_run(&mut self, at_ns: u64, run: u32) {
         let Run { event, first, .. } = self.found.runs[run as usize];
         let (before, since_ns) = match self.quiet.at(at_ns) {

@@ -572,8 +572,8 @@ impl Walk<'_> {
     }
 }
 
-/// Counts the slices directly inside of each loop; `None` for loops that were divided, or that cause
-/// something else.
+/// Counts the slices directly inside of each loop; `None` for loops that were divided, or that
+/// cause something else.
 fn slices_of_loops(recording: &Recording, thread: &RecordedThread) -> HashMap<usize, Option<u64>> {
     let timeline = recording.timeline();
     let mut loops = HashMap::new();

@@ -1,3 +1,5 @@
+//! Graphs of small recordings that are written by hand.
+
 use raddle_timeline::{Event, Format, Track, Value, Writer, read};
 
 use super::*;
@@ -5,7 +7,7 @@ use crate::costs::Costs;
 use crate::simulation::simulate;
 use crate::span::Span;
 
-/// An event of a track: a slice from its begin to its end, or an instant, whose times are equal.
+/// An event of a track: a slice from its begin to its end, or an instant, which has equal times.
 #[derive(Clone, Copy, Default)]
 struct Item {
     category: &'static str,
@@ -117,6 +119,7 @@ fn work_and_span(tracks: &[(&'static str, &[Item])]) -> (u64, u64) {
 const FREE: Costs = Costs {
     steal_ns: 0,
     message_ns: 0,
+    local_ns: 0,
 };
 
 #[test]
@@ -281,6 +284,7 @@ fn a_simulation_charges_steals_and_finds_the_busiest_worker() {
     let costs = Costs {
         steal_ns: 7,
         message_ns: 0,
+        local_ns: 0,
     };
     let two = simulate(&graph, 2, costs);
     assert_eq!((two.ns, two.steals, two.busiest_ns), (57, 1, 50));

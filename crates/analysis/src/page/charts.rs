@@ -17,6 +17,11 @@ const NAMES: f64 = 170.0;
 /// The largest number of rows of a matrix, and of threads over time.
 const ROWS_MAX: usize = 64;
 
+/// Returns a coordinate with one decimal.
+fn px(value: f64) -> String {
+    format!("{value:.1}")
+}
+
 /// Returns the legend of the states.
 pub(super) fn legend() -> Markup {
     html! {
@@ -59,9 +64,9 @@ fn thread_over_time(thread: &ThreadUtilisation, top: f64, height: f64, length_ns
             @for (state, from, to) in stacked(states, part_ns) {
                 rect class=(state.name())
                     x=(format!("{:.2}", NAMES + part as f64 * width))
-                    y=(format!("{:.1}", top + (1.0 - to) * height))
+                    y=(px(top + (1.0 - to) * height))
                     width=(format!("{width:.2}"))
-                    height=(format!("{:.1}", (to - from) * height)) {}
+                    height=(px((to - from) * height)) {}
             }
         }
     }
@@ -117,13 +122,13 @@ pub(super) fn speedup(forecast: &Forecast) -> Markup {
             path.ideal d=(format!("M{x0} {y0} L{x1} {y1}")) {}
             polyline.curve points=(line.join(" ")) {}
             @for ((x, y), about) in &points {
-                circle.bar cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="4" { title { (about) } }
+                circle.bar cx=(px(*x)) cy=(px(*y)) r="4" { title { (about) } }
             }
             @for point in &forecast.points {
                 @let (x, y) = at(point.run.workers as f64, 1.0);
-                text x=(format!("{x:.1}")) y=(y + 16.0) text-anchor="middle" { (point.run.workers) }
+                text x=(px(x)) y=(y + 16.0) text-anchor="middle" { (point.run.workers) }
                 @let (x, y) = at(1.0, point.run.workers as f64);
-                text x=(x - 6.0) y=(format!("{:.1}", y + 4.0)) text-anchor="end" { (point.run.workers) }
+                text x=(px(x - 6.0)) y=(px(y + 4.0)) text-anchor="end" { (point.run.workers) }
             }
             text x=(SIZE.0 / 2.0) y=(SIZE.1 - 6.0) text-anchor="middle" { "workers" }
             text x="4" y="14" { "speedup" }
@@ -148,8 +153,9 @@ pub(super) fn histogram(histogram: &Histogram, pays_ns: f64) -> Markup {
             aria-label=(format!("Durations of {}", histogram.name)) {
             @for (power, count) in &histogram.powers {
                 @let height = (*count as f64 / most * (BASE - 8.0)).max(1.0);
-                rect.bar x=(format!("{:.1}", x_of(f64::from(*power)) + 1.0)) width=(format!("{:.1}", width - 2.0))
-                    y=(format!("{:.1}", BASE - height)) height=(format!("{height:.1}")) {
+                @let x = x_of(f64::from(*power)) + 1.0;
+                rect.bar x=(px(x)) width=(px(width - 2.0))
+                    y=(px(BASE - height)) height=(px(height)) {
                     title {
                         (count) " from " (duration(2_f64.powi(*power as i32)))
                         " to " (duration(2_f64.powi(*power as i32 + 1)))
@@ -157,19 +163,31 @@ pub(super) fn histogram(histogram: &Histogram, pays_ns: f64) -> Markup {
                 }
             }
             path.axis d=(format!("M0 {BASE} H{}", SIZE.0)) {}
-            line.pays x1=(format!("{:.1}", x_of(pays))) x2=(format!("{:.1}", x_of(pays))) y1="0" y2=(BASE) {
+            line.pays x1=(px(x_of(pays))) x2=(px(x_of(pays))) y1="0" y2=(BASE) {
                 title { "A grain pays from " (duration(pays_ns)) " on" }
             }
             text x="0" y=(SIZE.1 - 4.0) { (duration(2_f64.powi(first as i32))) }
-            text x=(SIZE.0) y=(SIZE.1 - 4.0) text-anchor="end" { (duration(2_f64.powi(last as i32))) }
+            text x=(SIZE.0) y=(SIZE.1 - 4.0) text-anchor="end" {
+                (duration(2_f64.powi(last as i32)))
+            }
         }
     }
 }
 
+/// Returns the picture of a matrix of values between parties: row, column, value. Nothing if there
+/// are no values.
+pub(super) fn heat(
+    values: impl Iterator<Item = (String, String, f64)>,
+    unit: &'static str,
+    caption: &str,
+) -> Markup {
+    Heat::of(values, unit).picture(caption)
+}
+
 /// A matrix of values between parties, as squares of which the darkest is the largest value.
-pub(super) struct Heat {
-    rows: Vec<String>,
-    columns: Vec<String>,
+struct Heat {
+    /// The names of the rows, which are also those of the columns.
+    names: Vec<String>,
     values: HashMap<(usize, usize), f64>,
     unit: &'static str,
     left_out: usize,
@@ -178,10 +196,7 @@ pub(super) struct Heat {
 impl Heat {
     /// Sums the values between each pair of parties: row, column, value. Only the parties with the
     /// largest sums have a row or column.
-    pub(super) fn of(
-        values: impl Iterator<Item = (String, String, f64)>,
-        unit: &'static str,
-    ) -> Self {
+    fn of(values: impl Iterator<Item = (String, String, f64)>, unit: &'static str) -> Self {
         let mut sums: BTreeMap<(String, String), f64> = BTreeMap::new();
         for (row, column, value) in values {
             *sums.entry((row, column)).or_default() += value;
@@ -204,8 +219,7 @@ impl Heat {
         let values: HashMap<(usize, usize), f64> = cells.collect();
         let names: Vec<String> = parties.iter().map(|(name, _)| (*name).to_owned()).collect();
         Self {
-            rows: names.clone(),
-            columns: names,
+            names,
             values,
             unit,
             left_out,
@@ -213,14 +227,14 @@ impl Heat {
     }
 
     /// Returns the picture with a caption; nothing if there are no values.
-    pub(super) fn picture(&self, caption: &str) -> Markup {
+    fn picture(&self, caption: &str) -> Markup {
         if self.values.is_empty() {
             return html! {};
         }
-        let count = self.rows.len();
-        let size = ((WIDTH - 2.0 * NAMES) / count as f64).clamp(9.0, 28.0);
-        let (width, height) = (NAMES * 1.6 + count as f64 * size, count as f64 * size + 4.0);
+        let size = ((WIDTH - 2.0 * NAMES) / self.names.len() as f64).clamp(9.0, 28.0);
         let left = NAMES * 1.6;
+        let edge = self.names.len() as f64 * size;
+        let box_of_view = format!("0 0 {:.0} {:.0}", left + edge, edge + 4.0);
         let most = self
             .values
             .values()
@@ -228,22 +242,31 @@ impl Heat {
             .fold(f64::MIN_POSITIVE, f64::max);
         let mut cells: Vec<(&(usize, usize), &f64)> = self.values.iter().collect();
         cells.sort_by_key(|(place, _)| **place);
+        let at = |index: usize| px(index as f64 * size);
+        let about = |row: usize, column: usize, value: f64| {
+            let [from, to] = [row, column].map(|index| &self.names[index]);
+            format!("{from} → {to}: {}", self.text(value))
+        };
         html! {
             figure {
                 figcaption {
                     (caption)
-                    @if self.left_out > 0 { "; " (self.left_out) " parties with less are left out" }
-                }
-                svg.matrix viewBox=(format!("0 0 {width:.0} {height:.0}")) width=(format!("{width:.0}")) role="img" aria-label=(caption) {
-                    @for (row, name) in self.rows.iter().enumerate() {
-                        text x=(left - 6.0) y=(format!("{:.1}", (row as f64 + 0.5) * size + 4.0)) text-anchor="end" { (name) }
+                    @if self.left_out > 0 {
+                        "; " (self.left_out) " parties with less are left out"
                     }
-                    rect.axis x=(left) y="0" width=(count as f64 * size) height=(count as f64 * size) {}
+                }
+                svg.matrix viewBox=(box_of_view) width=(px(left + edge)) role="img"
+                    aria-label=(caption) {
+                    @for (row, name) in self.names.iter().enumerate() {
+                        @let y = (row as f64 + 0.5) * size + 4.0;
+                        text x=(left - 6.0) y=(px(y)) text-anchor="end" { (name) }
+                    }
+                    rect.axis x=(left) y="0" width=(edge) height=(edge) {}
                     @for (&(row, column), value) in cells {
-                        rect.heat x=(format!("{:.1}", left + column as f64 * size)) y=(format!("{:.1}", row as f64 * size))
-                            width=(format!("{:.1}", size - 1.0)) height=(format!("{:.1}", size - 1.0))
+                        rect.heat x=(px(left + column as f64 * size)) y=(at(row))
+                            width=(px(size - 1.0)) height=(px(size - 1.0))
                             fill-opacity=(format!("{:.2}", 0.08 + 0.92 * value / most)) {
-                            title { (self.rows[row]) " → " (self.columns[column]) ": " (self.text(*value)) }
+                            title { (about(row, column, *value)) }
                         }
                     }
                 }

@@ -1,3 +1,5 @@
+//! Pages: what they contain, and that they refer to nothing outside.
+
 use super::*;
 use crate::recording::tests_support::recording;
 

@@ -134,6 +134,13 @@ impl Kind {
     }
 }
 
+/// The name of the note that a thread with work was not on its CPU, because it waited in the
+/// operating system. The value is the time, in nanoseconds.
+pub const BLOCKED: &str = "blocked";
+/// The name of the note that a thread with work was not on its CPU, because the CPU was used for
+/// something else. The value is the time, in nanoseconds.
+pub const PREEMPTED: &str = "preempted";
+
 /// The reason why a thread has no work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]

@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 use raddle_sync::prim::{thread_cpu_time, thread_waits};
 
-use crate::record::{BLOCKED, PREEMPTED};
+use crate::record::kind::{BLOCKED, PREEMPTED};
 
 /// The time without an event after which the system is asked.
 pub(super) const LONG_NS: u64 = 50_000;

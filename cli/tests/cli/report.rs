@@ -1,0 +1,191 @@
+//! `raddle report`: text, JSON, CSV and pages, from a recording of each model.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::browser::Browser;
+use crate::common::{Folder, Outcome, has, json, raddle, run_badly, run_well};
+
+/// Records a command, and returns the path of the recording.
+#[track_caller]
+fn record(folder: &Folder, name: &str, call: &str) -> String {
+    let file = folder.path(name);
+    let outcome: Outcome = raddle()
+        .args(call.split(' '))
+        .arg("--trace")
+        .arg(&file)
+        .env("RADDLE_TRACE_DETAIL", "all")
+        .env("RADDLE_TRACE_BUFFER", "256")
+        .output()
+        .expect("the program starts")
+        .into();
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    file.display().to_string()
+}
+
+#[test]
+fn text_json_and_csv_say_the_same() {
+    let folder = Folder::new("report-forms");
+    let file = record(&folder, "sort.pftrace", "sort 3e5 --repeat 1 --workers 2");
+    let text = run_well(["report", &file, "--quiet", "--rows", "3"]);
+    let value = json(&run_well(["report", &file, "--json", "--quiet"]));
+    let overview = value["findings"][0]["text"].as_str().expect("a sentence");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains(overview), "{overview}\n{text}");
+    has(
+        &value,
+        &[
+            "command",
+            "length_ns",
+            "utilisation.threads.0.state_ns",
+            "forecast.span.span_ns",
+            "forecast.points.0.speedup",
+            "places.workers.1.reason",
+            "profile.lines.0.exclusive_ns",
+        ],
+    );
+    let csv = run_well(["report", &file, "--csv", "profile", "--quiet"]);
+    let lines = value["profile"]["lines"].as_array().expect("lines");
+    assert_eq!(csv.lines().count(), lines.len() + 1);
+    assert!(csv.starts_with("function,kind,caller,calls,"), "{csv}");
+    for table in raddle_analysis::summary::TABLES {
+        run_well(["report", &file, "--csv", table, "--quiet"]);
+    }
+}
+
+#[test]
+fn work_span_and_the_simulated_time_of_one_worker_agree() {
+    let folder = Folder::new("report-forecast");
+    let file = record(
+        &folder,
+        "lk23.pftrace",
+        "lk23 --size 128 --repeat 1 --workers 1",
+    );
+    let value = json(&run_well(["report", &file, "--json", "--quiet"]));
+    let forecast = &value["forecast"];
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let busy = number(&forecast["span"]["work_ns"]) + number(&forecast["span"]["outside_ns"]);
+    let one = number(&forecast["points"][0]["run"]["ns"]);
+    assert!((busy - one).abs() <= 0.01 * one, "{busy} {one}");
+    let recorded = number(&forecast["recorded_ns"]);
+    assert!(one <= 1.01 * recorded, "{one} {recorded}");
+    assert!(number(&forecast["span"]["span_ns"]) <= one, "{forecast}");
+}
+
+/// Opens the page about a recording.
+fn open(name: &str, recording: &str, page: &Path) -> Browser {
+    run_well([
+        "report",
+        recording,
+        "-o",
+        &page.display().to_string(),
+        "--quiet",
+    ]);
+    let mut browser = Browser::open(name, &format!("file://{}", page.display()), [1_000, 700]);
+    browser.until("document.querySelectorAll('section').length === 8");
+    browser
+}
+
+#[test]
+fn a_page_shows_a_recording_of_each_model() {
+    let folder = Folder::new("report-pages");
+    // A command of each model, and a part of the page that only this model has.
+    let models = [
+        ("tasks", "sort 3e5 --repeat 1 --workers 2", "#grain", "fork"),
+        (
+            "chares",
+            "kneighbor --iterations 50 --repeat 1 --workers 2",
+            "#messages table[data-key=messages]",
+            "Element::receive",
+        ),
+        (
+            "locations",
+            "lk23 --size 128 --block 32 --repeat 1 --workers 2",
+            "#profile",
+            "section",
+        ),
+        (
+            "nodes",
+            "kneighbor --mode shm --nodes 2 --iterations 50 --repeat 1",
+            "#utilisation",
+            "node 1, worker 0",
+        ),
+    ];
+    for (name, call, part, words) in models {
+        let recording = record(&folder, &format!("{name}.pftrace"), call);
+        let page = folder.path(&format!("{name}.html"));
+        let mut browser = open(&format!("report-{name}"), &recording, &page);
+        let shown = browser.evaluate(&format!("document.querySelector('{part}').textContent"));
+        let shown = shown.as_str().expect("text");
+        assert!(shown.contains(words), "{name}: {shown}");
+        let bars = browser.evaluate("document.querySelectorAll('#over-time rect').length");
+        assert!(bars.as_u64() > Some(50), "{name}: {bars}");
+        let requests = browser.evaluate("performance.getEntriesByType('resource').length");
+        assert_eq!(requests, 0, "{name}");
+        let overview = browser.evaluate("document.querySelector('.overview').textContent");
+        let overview = overview.as_str().expect("text");
+        assert!(overview.contains("worked"), "{name}: {overview}");
+    }
+}
+
+#[test]
+fn a_click_on_a_heading_sorts_a_table() {
+    let folder = Folder::new("report-sort");
+    let recording = record(&folder, "sort.pftrace", "sort 3e5 --repeat 1 --workers 2");
+    let mut browser = open("report-click", &recording, &folder.path("sort.html"));
+    let cells = "[...document.querySelectorAll('#profile tbody tr')]\
+                 .map(row => Number(row.cells[3].textContent))";
+    browser.evaluate("document.querySelectorAll('#profile th button')[3].click()");
+    let calls = browser.evaluate(cells);
+    let calls: Vec<u64> = serde_json::from_value(calls).expect("numbers");
+    assert!(
+        calls.len() > 2 && calls.is_sorted_by(|one, next| one >= next),
+        "{calls:?}"
+    );
+    browser.evaluate("document.querySelectorAll('#profile th button')[3].click()");
+    let calls: Vec<u64> = serde_json::from_value(browser.evaluate(cells)).expect("numbers");
+    assert!(calls.is_sorted(), "{calls:?}");
+}
+
+#[test]
+fn files_that_are_no_recordings_are_refused() {
+    let folder = Folder::new("report-wrong");
+    let other = folder.file(
+        "other.json",
+        "[{\"ph\":\"X\",\"ts\":1,\"dur\":2,\"name\":\"a\"}]",
+    );
+    let garbage = folder.file("garbage.pftrace", "not a timeline");
+    let missing = folder.path("missing.pftrace");
+    let empty = folder.file("empty.pftrace", "");
+    for (file, words) in [
+        (&other, "found a timeline of another program"),
+        (&garbage, "expected"),
+        (&missing, "No such file"),
+        (&empty, "found a timeline of another program"),
+    ] {
+        let outcome = run_badly(["report", &file.display().to_string()]);
+        assert!(outcome.contains(words), "{outcome}");
+        assert!(outcome.contains(&file.display().to_string()), "{outcome}");
+    }
+    let same = other.display().to_string();
+    let outcome = run_badly(["report", &same, "-o", &same]);
+    assert!(outcome.contains("found the input"), "{outcome}");
+}
+
+#[test]
+fn a_recording_that_is_cut_off_is_reported_as_far_as_it_goes() {
+    let folder = Folder::new("report-cut");
+    let file = record(&folder, "sort.pftrace", "sort 3e5 --repeat 1 --workers 2");
+    let bytes = std::fs::read(&file).expect("the file");
+    let cut = folder.file("cut.pftrace", &bytes[..bytes.len() * 3 / 4]);
+    let outcome: Outcome = raddle()
+        .arg("report")
+        .arg(&cut)
+        .output()
+        .expect("the program starts")
+        .into();
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.errors.contains("cut off at byte"), "{outcome:?}");
+    assert!(outcome.output.contains("Utilisation"), "{outcome:?}");
+}
