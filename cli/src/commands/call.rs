@@ -50,6 +50,7 @@ RADDLE_TASK_MEMORY, RADDLE_MAILBOX and RADDLE_PARAMETERS set the defaults of the
 names. RADDLE_SEEDS selects how new chares are distributed: stealing, random, ring, mesh or
 hypercube. RADDLE_CLAIMS names a group of processes that avoid each other's CPUs. RADDLE_WATCH is a
 time such as 5s: a program of chares that makes no progress for so long prints what is waiting.
+RADDLE_SEED is a number on which random decisions of the scheduler depend.
 RADDLE_TRACE records every program that starts workers, like --trace. RADDLE_TRACE_BUFFER is the
 memory for that in MiB. RADDLE_TRACE_DETAIL is limited, or all, which may slow the program down.
 RADDLE_NODES, RADDLE_TRANSPORT and RADDLE_PROGRESS apply to kneighbor, pingpong and launched

@@ -266,6 +266,7 @@ fn a_bad_variable_is_named_with_its_choices() {
         ("RADDLE_POOL", "lake", "deque"),
         ("RADDLE_IDLE", "never", "adaptive"),
         ("RADDLE_AFFINITY", "here", "compact"),
+        ("RADDLE_SEED", "-1", "whole number"),
     ] {
         let outcome: Outcome = raddle()
             .env(name, value)

@@ -57,6 +57,7 @@ fn variables_that_are_read_cause_no_warning() {
         ("RADDLE_IDLE", "park"),
         ("RADDLE_TASK_MEMORY", "cells"),
         ("RADDLE_MAILBOX", "locked"),
+        ("RADDLE_SEED", "7"),
         ("RADDLE_SEEDS", "ring"),
         ("RADDLE_CLAIMS", "mine"),
         ("RADDLE_TRANSPORT", "socket"),

@@ -50,6 +50,8 @@ use crate::state::{Explain, Feature, SharedState};
 #[derive(Debug)]
 pub(crate) struct Seeds {
     policy: SeedPolicy,
+    /// The seed of random decisions.
+    seed: u64,
     loads: Loads,
 }
 
@@ -60,9 +62,10 @@ impl SharedState for Seeds {
 }
 
 impl Seeds {
-    pub(crate) fn new(policy: SeedPolicy, worker_count: usize) -> Self {
+    pub(crate) fn new(policy: SeedPolicy, seed: u64, worker_count: usize) -> Self {
         Self {
             policy,
+            seed,
             loads: Loads::new(worker_count),
         }
     }
@@ -73,7 +76,7 @@ impl Seeds {
             SeedPolicy::Stealing => Choice::Keep,
             SeedPolicy::Random => {
                 let mut dice = local.state::<Dice>().borrow_mut();
-                Choice::Place(dice.pick(local.worker(), count))
+                Choice::Place(dice.pick(self.seed, local.worker(), count))
             }
             policy => self
                 .loads

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use raddle_runtime::{BuildError, Runtime};
+use raddle_runtime::{BuildError, Runtime, Seed};
 use raddle_sync::prim::panicking;
 
 use crate::engine::local::deferred::Deferred;
@@ -30,12 +30,13 @@ pub(crate) fn system_of(runtime: &Runtime) -> Arc<System> {
 pub(crate) fn try_system_of(runtime: &Runtime) -> Result<Arc<System>, BuildError> {
     let owner = runtime.model(|post| {
         let policy = runtime.setting::<SeedPolicy>()?;
+        let Seed(seed) = runtime.setting()?;
         #[cfg(not(any(loom, shuttle)))]
         raddle_sync::exit::count_panics();
         let states = SharedStates::default()
             .with(Deferred::new(post.worker_count()))
             .with(Moves::default())
-            .with(Seeds::new(policy, post.worker_count()));
+            .with(Seeds::new(policy, seed, post.worker_count()));
         let system = registry::add(|id| System::new(id, post, states));
         Ok::<_, BuildError>(Arc::new(Owner::new(system)))
     })?;

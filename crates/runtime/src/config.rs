@@ -5,6 +5,7 @@
 mod choice;
 mod error;
 mod idle;
+mod seed;
 mod settings;
 mod task_memory;
 mod variables;
@@ -12,6 +13,7 @@ mod variables;
 pub(crate) use choice::choice;
 pub use error::{BuildError, MoveError};
 pub use idle::{IdlePolicy, UnknownIdlePolicy};
+pub use seed::Seed;
 pub use settings::Setting;
 pub(crate) use settings::{Settings, from_environment};
 pub use task_memory::{TaskMemory, UnknownTaskMemory};

@@ -78,8 +78,8 @@ mod worker;
 #[doc(hidden)]
 pub use clock::Instant;
 pub use config::{
-    BuildError, IdlePolicy, MoveError, Setting, TaskMemory, UnknownIdlePolicy, UnknownTaskMemory,
-    UnknownVariable, unknown_variables,
+    BuildError, IdlePolicy, MoveError, Seed, Setting, TaskMemory, UnknownIdlePolicy,
+    UnknownTaskMemory, UnknownVariable, unknown_variables,
 };
 pub use fork::join;
 pub use futures::{AssignedWorker, RunQueue, Urgency};

@@ -139,11 +139,13 @@ impl LocalState for Dice {
 }
 
 impl Dice {
-    /// Picks one of `count` workers, for worker `worker`.
-    pub(super) fn pick(&mut self, worker: usize, count: usize) -> usize {
+    /// Picks one of `count` workers, for worker `worker`, in an order that depends on the seed of
+    /// the runtime.
+    pub(super) fn pick(&mut self, seed: u64, worker: usize, count: usize) -> usize {
         let state = &mut self.0;
         if *state == 0 {
-            *state = 0x9e37_79b9_7f4a_7c15 ^ (worker as u64 + 1);
+            let mixed = seed.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            *state = (0x9e37_79b9_7f4a_7c15 ^ mixed ^ (worker as u64 + 1)).max(1);
         }
         *state ^= *state >> 12;
         *state ^= *state << 25;
@@ -156,6 +158,17 @@ impl Dice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_seeds_pick_equal_workers_and_others_do_not() {
+        let picks = |seed: u64| -> Vec<usize> {
+            let mut dice = Dice::default();
+            (0..40).map(|_| dice.pick(seed, 3, 16)).collect()
+        };
+        assert_eq!(picks(7), picks(7));
+        assert_ne!(picks(7), picks(8));
+        assert!(picks(0).iter().all(|&worker| worker < 16));
+    }
 
     #[test]
     fn neighbours_are_mutual_and_reach_every_worker() {
@@ -204,7 +217,7 @@ mod tests {
         let mut dice = Dice::default();
         let mut counts = [0; 5];
         for _ in 0..5000 {
-            counts[dice.pick(0, 5)] += 1;
+            counts[dice.pick(0, 0, 5)] += 1;
         }
         assert!(
             counts.iter().all(|&count| (800..1200).contains(&count)),

@@ -44,6 +44,7 @@ use raddle_sync::CachePadded;
 use raddle_sync::lock::{Locked, SimpleLock};
 use raddle_sync::prim::{AtomicU64, AtomicUsize, Relaxed, heavy_fence, light_fence};
 use raddle_trace::Choice;
+use raddle_trace::record::{self, Name};
 
 use self::judge::{CANDIDATES, Judge, Turn};
 use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
@@ -189,6 +190,10 @@ impl Shared {
     /// Makes `next` the current candidate, into which new tasks are put. Marks empty candidates as
     /// unused. Returns the same as [`look_at_turn`](Self::look_at_turn).
     fn move_to(&self, next: usize) -> bool {
+        if record::is_on() && next != self.current() {
+            let name = Name::of_member("choose pool", CANDIDATES[next].name());
+            record::note(name, next as u64);
+        }
         // Relaxed: the index says where to put tasks. It publishes no tasks.
         self.current.store(next, Relaxed);
         let is_empty = |pool: &usize| *pool != next && !self.pools[*pool].has_work();

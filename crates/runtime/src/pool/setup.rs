@@ -16,6 +16,8 @@ pub(crate) struct Setup {
     /// The number of workers and compensating threads started so far.
     present: Arc<AtomicUsize>,
     pub(super) blocks: BlockShape,
+    /// The seed of random decisions.
+    seed: u64,
     /// Tasks from threads that are no workers. Workers look there after their own tasks.
     pub(crate) outside: Arc<Outside>,
 }
@@ -29,13 +31,20 @@ impl Setup {
             compensating_limit,
             present: Arc::new(AtomicUsize::new(worker_count)),
             blocks,
+            seed: 0,
             outside: Arc::default(),
         }
     }
 
+    /// Sets the seed of random decisions.
+    pub(crate) fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
     /// Returns the order in which a worker looks through the others for work.
     pub(super) fn victims(&self, worker_index: usize) -> Victims {
-        Victims::new(worker_index, self.worker_count, self.present())
+        Victims::new(worker_index, self.worker_count, self.seed, self.present())
     }
 
     /// Creates the parts of a pool with `make`.

@@ -270,6 +270,18 @@ fn victims_are_all_other_workers_in_a_different_order_for_each() {
 }
 
 #[test]
+fn equal_seeds_give_equal_orders_of_victims_and_others_do_not() {
+    let orders = |seed: u64| -> Vec<Vec<usize>> {
+        let setup = Setup::new(16, 0, BlockShape::default()).with_seed(seed);
+        let order = |worker_index: usize| setup.victims(worker_index).iter().collect();
+        (0..16).map(order).collect()
+    };
+    assert_eq!(orders(7), orders(7));
+    let different: BTreeSet<Vec<Vec<usize>>> = (0..50).map(orders).collect();
+    assert_eq!(different.len(), 50);
+}
+
+#[test]
 fn compensating_threads_are_victims_once_they_have_started() {
     let setup = Setup::new(2, 3, BlockShape::default());
     let order = |worker_index: usize| setup.victims(worker_index).iter().collect::<Vec<_>>();

@@ -21,10 +21,15 @@ pub(super) struct Victims {
 
 impl Victims {
     /// Creates the order of worker `own`, which may be a compensating thread.
-    pub(super) fn new(own: usize, worker_count: usize, present: Arc<AtomicUsize>) -> Self {
+    pub(super) fn new(
+        own: usize,
+        worker_count: usize,
+        seed: u64,
+        present: Arc<AtomicUsize>,
+    ) -> Self {
         Self {
             own,
-            order: permuted(own, worker_count),
+            order: permuted(own, worker_count, seed),
             worker_count,
             present,
         }
@@ -41,9 +46,12 @@ impl Victims {
 }
 
 /// Returns a permutation of the other workers that differs from worker to worker (Fisher-Yates).
-fn permuted(own: usize, worker_count: usize) -> Box<[usize]> {
+fn permuted(own: usize, worker_count: usize, seed: u64) -> Box<[usize]> {
     let mut others: Box<[usize]> = (0..worker_count).filter(|&other| other != own).collect();
-    let mut state = own as u64;
+    let mut state = match seed {
+        0 => own as u64,
+        mut seed => next_random(&mut seed) ^ own as u64,
+    };
     for end in (2..=others.len()).rev() {
         let random = usize::try_from(next_random(&mut state) >> 32).expect("32 bits");
         others.swap(end - 1, random % end);

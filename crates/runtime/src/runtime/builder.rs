@@ -11,7 +11,9 @@ use raddle_topology::{Affinity, Claims, Plan, Topology};
 
 use super::default::set_default;
 use super::{Runtime, WorkerThread};
-use crate::config::{BuildError, IdlePolicy, Setting, Settings, TaskMemory, from_environment};
+use crate::config::{
+    BuildError, IdlePolicy, Seed, Setting, Settings, TaskMemory, from_environment,
+};
 use crate::mailbox::MailboxKind;
 use crate::network::Network;
 use crate::placing::{Claiming, Machine, Placed, place};
@@ -27,8 +29,8 @@ const AFFINITIES: &str = "auto, none, compact, scatter or a list of CPUs";
 ///
 /// A setting that the program does not make is taken from the environment (`RADDLE_WORKERS`,
 /// `RADDLE_AFFINITY`, `RADDLE_POOL`, `RADDLE_BLOCKS`, `RADDLE_IDLE`, `RADDLE_TASK_MEMORY`,
-/// `RADDLE_MAILBOX`, `RADDLE_CLAIMS`). Without a variable the default is used: one worker per CPU
-/// that the process may use, each bound to a CPU that no other process has claimed
+/// `RADDLE_MAILBOX`, `RADDLE_CLAIMS`, `RADDLE_SEED`). Without a variable the default is used: one
+/// worker per CPU that the process may use, each bound to a CPU that no other process has claimed
 /// ([`Affinity::Auto`]), the pool that adapts itself, adaptive idling.
 ///
 /// # Variables of other runtimes
@@ -367,7 +369,8 @@ impl Builder {
         let compensating_max = self
             .compensating_max
             .map_or(COMPENSATING_MAX, |max| max.min(COMPENSATING_MAX));
-        let pool_setup = Setup::new(worker_count, compensating_max, blocks);
+        let Seed(seed) = self.settings.get()?;
+        let pool_setup = Setup::new(worker_count, compensating_max, blocks).with_seed(seed);
         let cpu_count = match placed.plan.shares_a_cpu() {
             true => share.min(worker_count - 1),
             false => share,

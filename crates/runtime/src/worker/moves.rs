@@ -11,6 +11,7 @@
 use std::sync::Arc;
 
 use raddle_topology::{CpuId, CpuSet};
+use raddle_trace::record::{self, Name};
 
 use super::{Shared, Worker, with_worker};
 use crate::config::MoveError;
@@ -67,7 +68,13 @@ impl Worker {
     /// Binds this worker to the CPU where it is wanted. Does nothing on a compensating thread.
     fn move_to_wanted_cpu(&self) {
         if !self.is_compensating {
-            self.shared.placing().move_to_wanted(self.index);
+            let placing = self.shared.placing();
+            placing.move_to_wanted(self.index);
+            if record::is_on()
+                && let Some(CpuId(cpu)) = placing.present_cpu(self.index)
+            {
+                record::note(Name::of("move worker to CPU"), cpu.into());
+            }
         }
     }
 
