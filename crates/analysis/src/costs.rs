@@ -21,6 +21,9 @@ pub struct Costs {
 /// 2.6 GHz (`raddle-bench overhead`), and up to ten times as much without optimisation.
 const LOCAL_NS: (u64, u64) = (100, 1_000);
 
+/// The number of times that show a cost.
+const SAMPLES_MIN: usize = 20;
+
 impl Default for Costs {
     /// Costs of a machine with one package, for recordings without any steal or message to another
     /// worker.
@@ -34,10 +37,10 @@ impl Default for Costs {
 }
 
 impl Costs {
-    /// Returns the costs that a recording shows. The cost of a steal is the median of the times
-    /// from publishing a fork to its begin on another worker. That of a message is the lower
-    /// quartile of the times from sending it to its begin on another worker, because messages also
-    /// wait for those before them.
+    /// Returns the costs that a recording shows. Those of steals and messages are lower quartiles
+    /// of the times from publishing a fork, or sending a message, to its begin on another worker:
+    /// the other worker may also have been asleep, preempted or busy. Fewer than 20 of them show
+    /// nothing, and the default counts.
     pub(crate) fn of(recording: &Recording, links: &Links) -> Self {
         let timeline = recording.timeline();
         let (mut forks, mut messages) = (Vec::new(), Vec::new());
@@ -73,11 +76,12 @@ impl Costs {
         }
         let quantile = |times: &mut Vec<u64>, share: usize| {
             times.sort_unstable();
-            times.get(times.len() / share).copied()
+            let is_enough = times.len() >= SAMPLES_MIN;
+            is_enough.then(|| times[times.len() / share])
         };
         let usual = Self::default();
         Self {
-            steal_ns: quantile(&mut forks, 2).unwrap_or(usual.steal_ns),
+            steal_ns: quantile(&mut forks, 4).unwrap_or(usual.steal_ns),
             message_ns: quantile(&mut messages, 4).unwrap_or(usual.message_ns),
             // The shortest times show the cost without the program's own work.
             local_ns: quantile(&mut between, 20)
