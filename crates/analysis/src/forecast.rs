@@ -126,6 +126,8 @@ impl Forecast {
         let costs = Costs::of(recording, links);
         let recorded_workers = recording.worker_count();
         let mut counts: Vec<usize> = WORKERS.into_iter().chain([recorded_workers]).collect();
+        // A recording may have only threads that are no workers.
+        counts.retain(|workers| *workers > 0);
         counts.sort_unstable();
         counts.dedup();
         let runs: Vec<Simulated> = counts

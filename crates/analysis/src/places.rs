@@ -163,6 +163,10 @@ impl Places {
                 }
             }
         }
+        // A damaged file may name workers that do not exist.
+        let exists = |(from, to): &(usize, usize)| from.max(to) < &self.workers.len();
+        let pairs = pairs.into_iter().filter(|(pair, _)| exists(pair));
+        let pairs: Vec<_> = pairs.collect();
         self.distances = distances.into_values().collect();
         let pair = |((from, to), (bytes, steals)): ((usize, usize), (f64, u64))| WorkerPair {
             from,

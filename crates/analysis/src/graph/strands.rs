@@ -359,7 +359,7 @@ impl Walk<'_> {
         Open::Join(Join {
             fork,
             depth: number("depth"),
-            half_ns: number("second_ns").map(|second_ns| at_ns + second_ns),
+            half_ns: number("second_ns").map(|second_ns| at_ns.saturating_add(second_ns)),
             first_half: None,
         })
     }

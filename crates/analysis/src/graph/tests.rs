@@ -292,6 +292,18 @@ fn a_simulation_charges_steals_and_finds_the_busiest_worker() {
 }
 
 #[test]
+fn a_recording_without_workers_has_a_forecast() {
+    let items = [item("call", 0, 100)];
+    let recording = recording(&[("main", &items)]);
+    let forecast = crate::forecast::Forecast::of(&recording, &Links::of(&recording));
+    let forecast = forecast.expect("a forecast");
+    assert_eq!(forecast.recorded_workers, 0);
+    assert_eq!(forecast.points[0].run.ns, 100);
+    let findings = crate::summary::Summary::of(&recording).findings;
+    assert!(findings[0].text.starts_with("No worker"), "{findings:?}");
+}
+
+#[test]
 fn strands_in_a_circle_are_all_kept() {
     let strand = |from_ns| Strand {
         from_ns,
