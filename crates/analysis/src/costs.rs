@@ -83,10 +83,12 @@ impl Costs {
         Self {
             steal_ns: quantile(&mut forks, 4).unwrap_or(usual.steal_ns),
             message_ns: quantile(&mut messages, 4).unwrap_or(usual.message_ns),
-            // The shortest times show the cost without the program's own work.
+            // The shortest times show the cost without the program's own work. To put a task costs
+            // about as much as to take and run it; if either has work of its own, the other shows
+            // the cost of both.
             local_ns: quantile(&mut between, 20)
                 .zip(quantile(&mut runs, 20))
-                .map_or(usual.local_ns, |(put_ns, run_ns)| put_ns.min(run_ns))
+                .map_or(usual.local_ns, |(put_ns, run_ns)| 2 * put_ns.min(run_ns))
                 .clamp(LOCAL_NS.0, LOCAL_NS.1),
         }
     }

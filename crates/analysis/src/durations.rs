@@ -1,10 +1,11 @@
 //! Histograms of the times of tasks, messages and entries.
 //!
-//! A *grain* is the time of one task or message without the tasks that ran inside of its waits.
-//! Each costs the runtime some time besides. If the grain is short, that cost is a large part of
-//! it.
+//! A *grain* is the time of one task or message without the tasks that ran inside of its waits, and
+//! without the times in which the operating system ran something else on its CPU. Each costs the
+//! runtime some time besides. If the grain is short, that cost is a large part of it.
 
 use raddle_timeline::EventKind;
+use raddle_trace::record::kind::PREEMPTED;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -44,20 +45,26 @@ pub struct Histogram {
 impl Durations {
     /// Computes the histograms of a recording.
     ///
-    /// The duration of a grain is that of its slice, less that of the waits inside of it.
+    /// The duration of a grain is that of its slice, less that of the waits inside of it and of the
+    /// times in which it had no CPU.
     #[must_use]
     pub fn of(recording: &Recording) -> Self {
         let timeline = recording.timeline();
         let mut kinds: BTreeMap<(&str, &str), Histogram> = BTreeMap::new();
         for thread in recording.threads() {
-            // The time of the waits that lie directly inside of each open grain.
-            let mut waits: BTreeMap<usize, u64> = BTreeMap::new();
+            // The time that does not count, directly inside of each grain.
+            let mut outside: BTreeMap<usize, u64> = BTreeMap::new();
             for (index, event) in recording.events_of(thread) {
-                let category = timeline.text(event.category());
-                if category == "wait"
-                    && let Some(grain) = enclosing_grain(recording, index)
-                {
-                    *waits.entry(grain).or_default() += event.duration_ns();
+                let lost_ns = match timeline.text(event.category()) {
+                    "wait" => event.duration_ns(),
+                    "note" if timeline.text(event.name()) == PREEMPTED => {
+                        recording.number(index, "value").unwrap_or(0)
+                    }
+                    _ => continue,
+                };
+                if let Some(grain) = enclosing_grain(recording, index) {
+                    let sum = outside.entry(grain).or_default();
+                    *sum = sum.saturating_add(lost_ns);
                 }
             }
             for (index, event) in recording.events_of(thread) {
@@ -65,10 +72,10 @@ impl Durations {
                 if event.kind() != EventKind::Slice || !GRAINS.contains(&category) {
                     continue;
                 }
-                let waited_ns = waits.get(&index).copied().unwrap_or(0);
+                let outside_ns = outside.get(&index).copied().unwrap_or(0);
                 let name = timeline.text(event.name());
                 let kind = kinds.entry((category, name)).or_default();
-                kind.add(event.duration_ns().saturating_sub(waited_ns));
+                kind.add(event.duration_ns().saturating_sub(outside_ns));
             }
         }
         let mut kinds: Vec<Histogram> = kinds

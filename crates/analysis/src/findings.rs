@@ -1,7 +1,8 @@
 //! Sentences about a recording: where the time went, and what to do about it.
 //!
 //! Each finding has a loss: the part of the workers' time that the program would gain without the
-//! problem, as far as the recording shows it. Findings are sorted by it.
+//! problem, as far as the recording shows it. Findings are sorted by it. Time in which a worker had
+//! no CPU was never the program's, so that it counts for the finding that says so and for no other.
 
 use serde::Serialize;
 
@@ -13,6 +14,11 @@ use crate::utilisation::ThreadUtilisation;
 
 /// The smallest loss that is worth a sentence.
 const LOSS_MIN: f64 = 0.05;
+
+/// The smallest loss by a grain that is too fine, if it is a larger part of the time of all tasks
+/// and messages than [`GRAIN_COST_MIN`]: it also keeps other workers searching.
+const GRAIN_LOSS_MIN: f64 = 0.01;
+const GRAIN_COST_MIN: f64 = 0.1;
 
 /// A sentence about a recording.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -55,8 +61,11 @@ struct Totals<'a> {
     workers: Vec<&'a ThreadUtilisation>,
     /// The number of workers, without compensating threads.
     count: usize,
-    /// The sum over the workers, without unrecorded and unknown times.
+    /// The sum over the workers, without unrecorded and unknown times, and without those in which
+    /// they had work but no CPU.
     known_ns: f64,
+    /// The time in which workers had work but no CPU.
+    preempted_ns: f64,
     works_ns: f64,
 }
 
@@ -65,7 +74,7 @@ pub(crate) fn find(summary: &Summary) -> Vec<Finding> {
     let totals = Totals::of(summary);
     let mut findings: Vec<Finding> = [
         blocked(summary, &totals),
-        preempted(summary, &totals),
+        preempted(&totals),
         grain(summary, &totals),
         imbalance(summary, &totals),
         waits(summary, &totals),
@@ -112,9 +121,14 @@ impl<'a> Totals<'a> {
             workers.iter().map(of_worker).sum::<u64>() as f64
         };
         let known_ns = sum(&[State::Works, State::Waits, State::Searches, State::Sleeps]);
+        let functions = summary.off_cpu.functions.iter();
+        let preempted = functions.filter(|function| !function.is_blocked);
+        let preempted_ns = preempted.map(|function| function.ns as f64).sum::<f64>();
+        let preempted_ns = preempted_ns.min(known_ns);
         Self {
-            known_ns: known_ns.max(1.0),
+            known_ns: (known_ns - preempted_ns).max(1.0),
             works_ns: sum(&[State::Works]),
+            preempted_ns,
             count: summary.utilisation.worker_count(),
             workers,
         }
@@ -123,7 +137,7 @@ impl<'a> Totals<'a> {
     /// Returns the part of the workers' time in a state.
     fn share(&self, state: State) -> f64 {
         let ns = self.workers.iter().map(|worker| worker.of(state));
-        ns.sum::<u64>() as f64 / self.known_ns
+        ns.sum::<u64>() as f64 / (self.known_ns + self.preempted_ns)
     }
 }
 
@@ -158,7 +172,7 @@ fn overview(summary: &Summary, totals: &Totals<'_>) -> Finding {
     };
     Finding {
         kind: FindingKind::Overview,
-        loss: 1.0 - totals.works_ns / totals.known_ns,
+        loss: 1.0 - totals.share(State::Works),
         text,
     }
 }
@@ -166,7 +180,8 @@ fn overview(summary: &Summary, totals: &Totals<'_>) -> Finding {
 /// Finds functions that wait in the operating system.
 fn blocked(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
     let mut functions = summary.off_cpu.functions.iter();
-    let function = functions.find(|function| function.is_blocked)?;
+    let function =
+        functions.find(|function| function.is_blocked && !function.function.is_empty())?;
     let loss = function.ns as f64 / totals.known_ns;
     let of_function = function.ns as f64 / function.of_ns.max(1) as f64;
     let threads = match function.threads {
@@ -189,18 +204,15 @@ fn blocked(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
 }
 
 /// Finds work that had no CPU.
-fn preempted(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
-    let functions = summary.off_cpu.functions.iter();
-    let preempted = functions.filter(|function| !function.is_blocked);
-    let ns: u64 = preempted.map(|function| function.ns).sum();
-    let loss = ns as f64 / totals.known_ns;
+fn preempted(totals: &Totals<'_>) -> Option<Finding> {
+    let loss = totals.preempted_ns / (totals.known_ns + totals.preempted_ns);
     (loss >= LOSS_MIN).then(|| Finding {
         kind: FindingKind::Preempted,
         loss,
         text: format!(
             "Workers with work had no CPU for {}: other threads or programs use the same CPUs. Use \
              as many workers as there are free CPUs.",
-            duration(ns as f64),
+            duration(totals.preempted_ns),
         ),
     })
 }
@@ -212,7 +224,17 @@ fn grain(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
     let short = kinds.filter(|grain| grain.mean_ns < grain.pays_ns);
     let grain = short.max_by(|one, other| cost_ns(one).total_cmp(&cost_ns(other)))?;
     let loss = (cost_ns(grain) / totals.known_ns).min(1.0);
-    (loss >= LOSS_MIN).then(|| Finding {
+    let all_ns = |grain: &crate::grain::Grain| grain.count as f64 * (grain.mean_ns + grain.cost_ns);
+    let cost_share = cost_ns(grain)
+        / summary
+            .grains
+            .kinds
+            .iter()
+            .map(all_ns)
+            .sum::<f64>()
+            .max(1.0);
+    let is_costly = loss >= GRAIN_LOSS_MIN && cost_share >= GRAIN_COST_MIN;
+    (loss >= LOSS_MIN || is_costly).then(|| Finding {
         kind: FindingKind::Grain,
         loss,
         text: format!(

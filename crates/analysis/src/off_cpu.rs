@@ -29,7 +29,8 @@ pub struct OffCpu {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct OffCpuOfFunction {
-    /// The name of the innermost task, message, section or scope.
+    /// The name of the innermost task, message, section or scope. Empty if there was none: the
+    /// worker ran the runtime itself.
     pub function: String,
     /// True if it was blocked, false if it was preempted.
     pub is_blocked: bool,
@@ -108,12 +109,19 @@ impl OffCpu {
                 true => "blocked",
                 false => "preempted",
             };
+            let name = match &*function.function {
+                "" => "(between tasks)",
+                name => name,
+            };
             table.row([
-                function.function.clone().into(),
+                name.into(),
                 reason.into(),
                 function.count.into(),
                 Cell::Real(function.ns as f64 * 1e-6),
-                Cell::Real(function.ns as f64 * 100.0 / function.of_ns.max(1) as f64),
+                match function.of_ns {
+                    0 => Cell::Empty,
+                    of_ns => Cell::Real(function.ns as f64 * 100.0 / of_ns as f64),
+                },
                 function.threads.into(),
             ]);
         }

@@ -140,10 +140,12 @@ impl Recorder {
         };
         let segment = self.segment.replace(Some(scratch));
         let recording = self.recording.replace(recording());
+        // No event is late: a late one would have a second record.
+        let long = self.long.replace(u64::MAX);
         let begin = || self.put(Kind::Scope, self.name("", "measurement"), []);
         let end = || self.put(Kind::EndScope, self.name("", "measurement"), []);
         // The medians of several rounds: the thread may be interrupted.
-        let mut rounds: Vec<ScopeTicks> = (0..MEASURED_ROUNDS)
+        let rounds: Vec<ScopeTicks> = (0..MEASURED_ROUNDS)
             .map(|_| {
                 self.last.set(ticks());
                 scratch.begin(0, 0);
@@ -160,9 +162,17 @@ impl Recorder {
             .collect();
         self.segment.set(segment);
         self.recording.set(recording);
+        self.long.set(long);
         buffer::give_back([scratch]);
-        rounds.sort_by(|one, other| one.interior.total_cmp(&other.interior));
-        rounds[MEASURED_ROUNDS / 2]
+        let median = |part: fn(&ScopeTicks) -> f64| {
+            let mut parts: Vec<f64> = rounds.iter().map(part).collect();
+            parts.sort_by(f64::total_cmp);
+            parts[MEASURED_ROUNDS / 2]
+        };
+        ScopeTicks {
+            interior: median(|round| round.interior),
+            exterior: median(|round| round.exterior),
+        }
     }
 
     #[inline(always)]
