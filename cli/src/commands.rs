@@ -39,6 +39,7 @@ mod render;
 mod report;
 mod simulate;
 mod sort;
+mod top;
 mod topology;
 mod turn;
 mod view;
@@ -65,6 +66,7 @@ use self::render::RenderArguments;
 use self::report::ReportArguments;
 use self::simulate::SimulateArguments;
 use self::sort::SortArguments;
+use self::top::TopArguments;
 use self::topology::TopologyArguments;
 use self::view::ViewCommandArguments;
 use self::volume::VolumeCommandArguments;
@@ -123,6 +125,9 @@ pub(crate) enum Command {
     /// Explain a recording: where the time went, and what to do about it
     #[command(after_help = report::EXAMPLES)]
     Report(ReportArguments),
+    /// Show the workers of running programs, again and again
+    #[command(after_help = top::EXAMPLES)]
+    Top(TopArguments),
     /// Show the topology of this machine, of a made-up one, or of one in an XML file
     #[command(after_help = topology::EXAMPLES)]
     Topology(TopologyArguments),
@@ -196,6 +201,7 @@ impl<'call> Entry<'call> {
                 simulate::run(it, options).map(Some)
             }),
             Command::Report(it) => Self::new("report", it.options(), |_| report::run(it).map(Some)),
+            Command::Top(it) => Self::new("top", it.options(), |_| top::run(it)),
             Command::Topology(it) => {
                 Self::new("topology", it.options(), |_| topology::run(it).map(Some))
             }
@@ -316,6 +322,7 @@ mod tests {
             "predict",
             "simulate tracer",
             "report a.pftrace",
+            "top",
             "topology",
             "place a.csv",
             "pools",

@@ -19,6 +19,7 @@ use raddle_messages::nodes::NodesError;
 use raddle_messages::waits::WaitsError;
 use raddle_model::ModelError;
 use raddle_topology::{MatrixError, PlaceError, TopologyError};
+use raddle_trace::monitor::MonitorError;
 use raddle_trace::trace_file::TraceFileError;
 
 /// A failure of a command.
@@ -49,6 +50,29 @@ pub(crate) enum CliError {
         path: PathBuf,
         /// The reason, and what was expected.
         reason: String,
+    },
+    /// The sockets of running programs cannot be looked for.
+    #[error(transparent)]
+    Monitor(#[from] MonitorError),
+    /// No running program can be watched.
+    #[error(
+        "{}: found no program that runs with RADDLE_MONITOR=on; expected at least one: start it \
+         with that in its environment", folder.display()
+    )]
+    NothingToWatch {
+        /// The folder with the sockets of this user.
+        folder: PathBuf,
+    },
+    /// A process cannot be watched.
+    #[error(
+        "{}: found no socket of process {process}; expected a process of yours that was started \
+         with RADDLE_MONITOR=on", folder.display()
+    )]
+    NotWatched {
+        /// The number of the process.
+        process: u32,
+        /// The folder with the sockets of this user.
+        folder: PathBuf,
     },
     /// A program cannot be started.
     #[error("{}: cannot be started: {source}; expected a program", program.display())]
@@ -351,7 +375,7 @@ impl CliError {
     /// Returns true if the call is wrong, or an environment variable that replaces an option.
     pub(crate) fn is_of_the_call(&self) -> bool {
         match self {
-            Self::WrongCall { .. } | Self::Trace(TraceFileError::Variable { .. }) => true,
+            Self::WrongCall { .. } | Self::Trace(TraceFileError::Variable(_)) => true,
             Self::Model(error) => error.is_of_the_call(),
             Self::Runtime(error) => is_of_a_variable(error),
             Self::Job { source, .. } => match source {
@@ -365,7 +389,12 @@ impl CliError {
 }
 
 fn is_of_a_variable(error: &BuildError) -> bool {
-    matches!(error, BuildError::Environment { .. })
+    matches!(
+        error,
+        BuildError::Environment { .. }
+            | BuildError::Trace(TraceFileError::Variable(_))
+            | BuildError::Monitor(MonitorError::Variable(_))
+    )
 }
 
 /// Returns the text of an error without line breaks, whatever a library or a file name adds to it.

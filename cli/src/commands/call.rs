@@ -53,6 +53,7 @@ time such as 5s: a program of chares that makes no progress for so long prints w
 RADDLE_SEED is a number on which random decisions of the scheduler depend.
 RADDLE_TRACE records every program that starts workers, like --trace. RADDLE_TRACE_BUFFER is the
 memory for that in MiB. RADDLE_TRACE_DETAIL is limited, or all, which may slow the program down.
+RADDLE_MONITOR=on lets raddle top show a program that starts workers.
 RADDLE_NODES, RADDLE_TRANSPORT and RADDLE_PROGRESS apply to kneighbor, pingpong and launched
 programs; the other commands run on one node. A node sets RADDLE_NODE for the nodes that it starts.
 The tests of Raddle read RADDLE_BLESS, RADDLE_DATA, RADDLE_FUZZ_SECONDS, RADDLE_SCHEDULES_COUNT,

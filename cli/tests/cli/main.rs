@@ -20,6 +20,7 @@ mod regress_nodes;
 mod regress_options;
 mod report;
 mod results;
+mod top;
 mod trace;
 mod view;
 mod volumes;

@@ -75,6 +75,11 @@ pub trait Pool: fmt::Debug + Send + Sync {
     /// was put before a fence of the worker that put it.
     fn has_work(&self) -> bool;
 
+    /// Returns about how many tasks wait, or `None` if the pool does not count them: a statistic.
+    fn len_estimate(&self) -> Option<usize> {
+        None
+    }
+
     /// Returns the choices of the pool so far, or `None` if the pool has no choice.
     fn choice(&self) -> Option<Choice> {
         None

@@ -14,7 +14,7 @@ use raddle_sync::prim::{Mutex, mpsc};
 use raddle_sync::wait::prepare_waits;
 use raddle_topology::{BindError, CpuId, Matrix, Plan};
 use raddle_trace::session::{BeginError, Options, Recording};
-use raddle_trace::{Report, trace_file};
+use raddle_trace::{Report, monitor, trace_file};
 
 use crate::config::{BuildError, MoveError, Setting, Settings};
 use crate::enter::run_root;
@@ -84,6 +84,7 @@ impl Runtime {
             return Err(BuildError::IsWorker);
         }
         trace_file::begin_from_environment()?;
+        monitor::begin_from_environment()?;
         // A child process made by fork(2) must not have a half-finished preparation.
         prepare_waits(resolved.placed.machine.cpu_count()?);
         let shared = Shared::new(

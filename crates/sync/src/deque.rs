@@ -305,6 +305,16 @@ impl<T: Word> Thief<T> {
         // Relaxed: callers that rely on the answer execute a SeqCst fence first.
         self.shared.top.load(Relaxed) >= self.shared.bottom.load(Relaxed)
     }
+
+    /// Returns about how many elements there are: a statistic.
+    pub fn len_estimate(&self) -> usize {
+        // Relaxed: a statistic.
+        let (top, bottom) = (
+            self.shared.top.load(Relaxed),
+            self.shared.bottom.load(Relaxed),
+        );
+        usize::try_from(bottom - top).unwrap_or(0)
+    }
 }
 
 #[derive(Debug)]

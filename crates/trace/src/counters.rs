@@ -49,7 +49,46 @@ pub struct Counters {
     /// The time before the thread began, and the time in which a compensating thread was not
     /// needed.
     pub absent: Gaps,
+    /// The innermost wait inside a task.
+    pub wait: CurrentWait,
 }
+
+/// The number of the reason for which a worker waits inside of a task.
+#[derive(Debug, Default)]
+pub struct CurrentWait(AtomicU64);
+
+impl CurrentWait {
+    /// Begins a wait, and returns the one around it. Only for the owning thread, like `end`.
+    #[inline]
+    pub fn begin(&self, reason: u8) -> OuterWait {
+        // Relaxed: a statistic, written by one thread.
+        let outer = self.0.load(Relaxed);
+        // Relaxed: as above.
+        self.0.store(u64::from(reason) + 1, Relaxed);
+        OuterWait(outer)
+    }
+
+    /// Ends a wait.
+    #[inline]
+    pub fn end(&self, outer: OuterWait) {
+        // Relaxed: a statistic, written by one thread.
+        self.0.store(outer.0, Relaxed);
+    }
+
+    /// Returns the reason of the innermost wait.
+    pub fn reason(&self) -> Option<u8> {
+        // Relaxed: a statistic.
+        self.0
+            .load(Relaxed)
+            .checked_sub(1)
+            .map(|reason| reason as u8)
+    }
+}
+
+/// The wait around another one, which goes on when that ends.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "the wait around another one goes on when that ends"]
+pub struct OuterWait(u64);
 
 /// The time that one thread has spent in gaps, including the current gap.
 ///
@@ -114,6 +153,18 @@ impl Gaps {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wait_inside_of_another_one_hides_it() {
+        let wait = CurrentWait::default();
+        let outer = wait.begin(0);
+        let inner = wait.begin(7);
+        assert_eq!(wait.reason(), Some(7));
+        wait.end(inner);
+        assert_eq!(wait.reason(), Some(0));
+        wait.end(outer);
+        assert_eq!(wait.reason(), None);
+    }
 
     #[test]
     fn an_open_gap_counts_up_to_now() {

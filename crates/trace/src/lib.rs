@@ -6,7 +6,7 @@
 //! results.
 //!
 //! [`record`] has the functions that record events, [`session`] begins and ends a recording, and
-//! [`events`] has the events that come out.
+//! [`events`] has the events that come out. [`monitor`] shows a running process to its user.
 
 #![forbid(unsafe_code)]
 
@@ -14,10 +14,13 @@ mod choice;
 mod counters;
 pub mod events;
 pub mod export;
+pub mod monitor;
 mod moves;
+mod process;
 pub mod record;
 mod report;
 pub mod session;
+pub mod snapshot;
 pub mod sources;
 pub mod trace_file;
 pub mod whole_file;
@@ -30,6 +33,7 @@ pub(crate) fn is_forked() -> bool {
 }
 
 pub use choice::{Choice, Tried};
-pub use counters::{Counter, Counters, Gaps};
+pub use counters::{Counter, Counters, CurrentWait, Gaps, OuterWait};
 pub use moves::Moves;
+pub use process::VariableError;
 pub use report::{Report, WorkerReport};

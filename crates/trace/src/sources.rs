@@ -3,16 +3,16 @@
 use std::ops::DerefMut;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::is_forked;
+use crate::snapshot::RuntimeSnapshot;
+use crate::{WorkerReport, is_forked};
 
 /// A runtime that has facts and counters for a recording.
 pub trait Source: Send + Sync {
     /// Returns facts: names, and texts or JSON.
     fn facts(&self) -> Vec<(String, String)>;
 
-    /// Returns the counters of each worker and compensating thread, by index, and the number of the
-    /// runtime.
-    fn counts(&self) -> (u32, Vec<Counts>);
+    /// Returns the state of the runtime.
+    fn snapshot(&self) -> RuntimeSnapshot;
 
     /// Makes all workers notice that events are recorded from now on.
     fn recording_resumed(&self);
@@ -27,6 +27,16 @@ pub struct Counts {
     pub messages: u64,
     /// The time without work, in nanoseconds.
     pub idle_ns: u64,
+}
+
+impl From<&WorkerReport> for Counts {
+    fn from(report: &WorkerReport) -> Self {
+        Self {
+            tasks: report.tasks,
+            messages: report.messages,
+            idle_ns: report.idle_ns,
+        }
+    }
 }
 
 impl Counts {

@@ -28,7 +28,6 @@ mod parts;
 mod signals;
 
 use std::env;
-use std::ffi::OsString;
 use std::io;
 use std::ops::DerefMut;
 use std::path::{Path, PathBuf};
@@ -37,12 +36,12 @@ use std::sync::{Mutex, PoisonError};
 use raddle_sync::exit::call_at_exit;
 use raddle_timeline::{Format, Writer};
 use serde::Serialize;
-use serde_json_core::ser::Error as JsonError;
 use thiserror::Error;
 
 use crate::events::Events;
 use crate::export::{self, Facts};
 use crate::is_forked;
+use crate::process::{self, VariableError, variable};
 use crate::session::{BUFFER_BYTES, BeginError, Detail, Options, Recording};
 use crate::sources;
 use crate::whole_file::WholeFile;
@@ -53,9 +52,6 @@ pub const VARIABLE: &str = "RADDLE_TRACE";
 pub const BUFFER_VARIABLE: &str = "RADDLE_TRACE_BUFFER";
 /// The environment variable that says which events are recorded.
 pub const DETAIL_VARIABLE: &str = "RADDLE_TRACE_DETAIL";
-
-/// The largest size of a fact in bytes.
-const JSON_MAX: usize = 1 << 26;
 
 /// A failure to begin or to write the recording of a process.
 #[derive(Debug, Error)]
@@ -73,15 +69,8 @@ pub enum TraceFileError {
         source: io::Error,
     },
     /// A variable has a value that it cannot have.
-    #[error("environment variable {name}: found {found:?}; expected {expected}")]
-    Variable {
-        /// The variable.
-        name: &'static str,
-        /// The value.
-        found: OsString,
-        /// The values that it may have.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    Variable(#[from] VariableError),
 }
 
 /// A file that was written.
@@ -102,9 +91,6 @@ struct OfProcess {
     recording: Recording,
     values: Vec<(String, String)>,
 }
-
-/// The number of this node, and the number of nodes.
-static NODE: Mutex<(u32, u32)> = Mutex::new((0, 1));
 
 static OF_PROCESS: Mutex<Option<OfProcess>> = Mutex::new(None);
 
@@ -161,14 +147,10 @@ pub fn is_under_way() -> bool {
 
 /// Says which node of a job this process is.
 pub fn set_node(node: u32, node_count: u32) {
-    *self::node() = (node, node_count);
+    process::set_node(node, node_count);
     if let Some(of_process) = &*of_process() {
         parts::remove_old(&of_process.path, node, node_count);
     }
-}
-
-fn node() -> impl DerefMut<Target = (u32, u32)> {
-    NODE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Adds facts about this process. They replace earlier ones of the same names.
@@ -181,19 +163,7 @@ pub fn keep_facts(facts: impl IntoIterator<Item = (String, String)>) {
 
 /// Returns a fact with a value as JSON.
 pub fn fact(name: impl Into<String>, value: &impl Serialize) -> (String, String) {
-    let mut buffer = vec![0; 1 << 12];
-    loop {
-        match serde_json_core::to_slice(value, &mut buffer) {
-            Ok(len) => {
-                let json = String::from_utf8_lossy(&buffer[..len]).into_owned();
-                return (name.into(), json);
-            }
-            Err(JsonError::BufferFull) if buffer.len() < JSON_MAX => {
-                buffer.resize(2 * buffer.len(), 0)
-            }
-            Err(error) => return (name.into(), format!("\"{error}\"")),
-        }
-    }
+    process::fact(name, value)
 }
 
 /// Ends the recording of this process and writes its file. Returns `None` if there is no recording,
@@ -228,7 +198,7 @@ impl OfProcess {
     fn write(self) -> Result<Written, TraceFileError> {
         let events = self.recording.events();
         drop(self.recording);
-        let (node, node_count) = *node();
+        let (node, node_count) = process::node();
         let path = with_numbers(&self.path, node);
         let own = match node_count {
             1 => path.clone(),
@@ -269,11 +239,11 @@ fn write_events(
             .into_iter()
             .for_each(|fact| keep(&mut values, fact));
     }
-    let (node, node_count) = *node();
+    let (node, node_count) = process::node();
     let facts = Facts {
         process: node,
         name: match node_count {
-            1 => program_name(),
+            1 => process::program_name(),
             _ => format!("node {node}"),
         },
         values,
@@ -300,15 +270,6 @@ fn write_error(path: &Path, source: io::Error) -> TraceFileError {
     }
 }
 
-fn program_name() -> String {
-    let path = env::args_os().next().map(PathBuf::from);
-    let name = path.as_ref().and_then(|path| path.file_name());
-    name.map_or_else(
-        || "program".to_owned(),
-        |name| name.to_string_lossy().into_owned(),
-    )
-}
-
 /// Replaces `%p` and `%n` in the name of a file.
 fn with_numbers(path: &Path, node: u32) -> PathBuf {
     match path.to_str() {
@@ -320,7 +281,7 @@ fn with_numbers(path: &Path, node: u32) -> PathBuf {
     }
 }
 
-fn buffer_bytes() -> Result<usize, TraceFileError> {
+fn buffer_bytes() -> Result<usize, VariableError> {
     let parse = |text: &str| text.trim().parse::<usize>().ok();
     let mebibytes = variable(BUFFER_VARIABLE, "MiB from 1 to 65536", |text| {
         parse(text).filter(|mebibytes| (1..=65_536).contains(mebibytes))
@@ -328,7 +289,7 @@ fn buffer_bytes() -> Result<usize, TraceFileError> {
     Ok(mebibytes.map_or(BUFFER_BYTES, |mebibytes| mebibytes << 20))
 }
 
-fn detail() -> Result<Detail, TraceFileError> {
+fn detail() -> Result<Detail, VariableError> {
     let detail = variable(DETAIL_VARIABLE, "limited or all", |text| {
         match text.trim() {
             "limited" => Some(Detail::Limited),
@@ -337,23 +298,4 @@ fn detail() -> Result<Detail, TraceFileError> {
         }
     })?;
     Ok(detail.unwrap_or(Detail::Limited))
-}
-
-/// Reads a variable. Returns `None` if it is unset or empty.
-fn variable<V>(
-    name: &'static str,
-    expected: &'static str,
-    parse: impl FnOnce(&str) -> Option<V>,
-) -> Result<Option<V>, TraceFileError> {
-    let Some(found) = env::var_os(name).filter(|found| !found.is_empty()) else {
-        return Ok(None);
-    };
-    match found.to_str().and_then(parse) {
-        Some(value) => Ok(Some(value)),
-        None => Err(TraceFileError::Variable {
-            name,
-            found,
-            expected,
-        }),
-    }
 }

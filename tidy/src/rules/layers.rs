@@ -6,11 +6,12 @@ use toml::{Table, Value};
 use crate::tree::{Finding, SourceFile, Tree};
 
 /// Our crates, lowest layer first. A crate may use those of a lower number only.
-pub const LAYERS: [(&str, u8); 25] = [
+pub const LAYERS: [(&str, u8); 26] = [
     ("raddle-timeline", 0),
     ("raddle-sync", 0),
     ("raddle-topology", 1),
     ("raddle-trace", 2),
+    ("raddle-tracing", 3),
     ("raddle-analysis", 3),
     ("raddle-runtime", 3),
     ("raddle-net", 4),

@@ -1,6 +1,7 @@
 //! The errors of setting up a runtime and of moving workers.
 
 use raddle_topology::{BindError, PlanError, TopologyError};
+use raddle_trace::monitor::MonitorError;
 use raddle_trace::trace_file::TraceFileError;
 
 /// The error for workers that could not be moved to other CPUs.
@@ -71,6 +72,9 @@ pub enum BuildError {
     /// The events of this process could not be recorded, as `RADDLE_TRACE` asks for.
     #[error("RADDLE_TRACE: {0}")]
     Trace(#[from] TraceFileError),
+    /// The socket for `raddle top` could not be opened, as `RADDLE_MONITOR` asks for.
+    #[error(transparent)]
+    Monitor(#[from] MonitorError),
     /// The current thread cannot become a worker, because it is one already.
     #[error("this thread cannot become a worker: it is a worker already")]
     IsWorker,

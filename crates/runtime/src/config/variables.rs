@@ -23,6 +23,7 @@ const KNOWN: &[&str] = &[
     "RADDLE_FUZZ_SECONDS",
     "RADDLE_IDLE",
     "RADDLE_MAILBOX",
+    "RADDLE_MONITOR",
     "RADDLE_NODE",
     "RADDLE_NODES",
     "RADDLE_PARAMETERS",

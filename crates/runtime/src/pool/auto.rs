@@ -136,6 +136,12 @@ impl Pool for Auto {
             .any(|pool| self.shared.pools[pool].has_work())
     }
 
+    fn len_estimate(&self) -> Option<usize> {
+        let used = self.shared.used();
+        used.map(|pool| self.shared.pools[pool].len_estimate())
+            .sum()
+    }
+
     fn choice(&self) -> Option<Choice> {
         Some(self.shared.turns.with(|turns| turns.judge.choice()))
     }

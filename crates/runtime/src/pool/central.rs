@@ -59,6 +59,10 @@ impl<S: Store<Owner = ()>> Pool for Central<S> {
     fn has_work(&self) -> bool {
         self.shared.tasks.has_tasks()
     }
+
+    fn len_estimate(&self) -> Option<usize> {
+        self.shared.tasks.len_estimate()
+    }
 }
 
 impl<S: Store<Owner = ()>> Seat for CentralSeat<S> {

@@ -68,6 +68,11 @@ impl Pool for Deque {
     fn has_work(&self) -> bool {
         self.shared.thieves.iter().any(|thief| !thief.is_empty())
     }
+
+    fn len_estimate(&self) -> Option<usize> {
+        let thieves = self.shared.thieves.iter();
+        Some(thieves.map(Thief::len_estimate).sum())
+    }
 }
 
 impl Seat for DequeSeat {

@@ -228,6 +228,12 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Pool
         parts.iter().any(|part| part.store.has_tasks())
             || parts.iter().any(|part| B::holds(&part.private))
     }
+
+    /// Counts the shared tasks only.
+    fn len_estimate(&self) -> Option<usize> {
+        let parts = self.shared.parts.iter();
+        parts.map(|part| part.store.len_estimate()).sum()
+    }
 }
 
 impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> DistributedSeat<S, P, B, SINGLE_TRY> {

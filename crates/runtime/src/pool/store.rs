@@ -38,6 +38,11 @@ pub(super) trait Store: fmt::Debug + Send + Sync + Sized + 'static {
 
     /// Returns false if there was no task at some moment during the call.
     fn has_tasks(&self) -> bool;
+
+    /// Returns about how many tasks there are, or `None` if the store does not count them.
+    fn len_estimate(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// The order in which tasks are taken.
@@ -182,6 +187,10 @@ impl<L: Lock + 'static, O: Order> Store for List<L, O> {
 
     fn has_tasks(&self) -> bool {
         !self.is_empty()
+    }
+
+    fn len_estimate(&self) -> Option<usize> {
+        Some(self.len())
     }
 }
 

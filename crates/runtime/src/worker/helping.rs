@@ -3,8 +3,8 @@
 
 use std::cell::Cell;
 
-use raddle_trace::record;
 use raddle_trace::record::kind::Waiting;
+use raddle_trace::{Counters, OuterWait, record};
 
 use super::standstill::StandsStill;
 use crate::pool::Mark;
@@ -33,31 +33,42 @@ pub(crate) struct Helping<'a> {
 }
 
 impl Helping<'_> {
-    /// Records the wait, until the result is dropped. `thief` returns the worker that has the fork
-    /// for which the worker waits.
-    pub(super) fn record(&self, thief: &dyn Fn() -> Option<usize>) -> RecordedWait {
+    /// Notes and records the wait, until the result is dropped. `thief` returns the worker that has
+    /// the fork for which the worker waits.
+    pub(super) fn note<'a>(
+        &self,
+        counters: &'a Counters,
+        thief: &dyn Fn() -> Option<usize>,
+    ) -> NotedWait<'a> {
+        let reason = match (self.lends, self.frame.kind()) {
+            (Lends::AtOnce, _) => Waiting::Handle,
+            (_, Kind::Fork) => Waiting::Join,
+            _ => Waiting::Scope,
+        };
         let is_recorded = record::is_on();
         if is_recorded {
-            let reason = match (self.lends, self.frame.kind()) {
-                (Lends::AtOnce, _) => Waiting::Handle,
-                (_, Kind::Fork) => Waiting::Join,
-                _ => Waiting::Scope,
-            };
             let subject = thief().map_or(0, |thief| thief as u32 + 1);
             record::wait(reason, subject);
         }
-        RecordedWait { is_recorded }
+        NotedWait {
+            is_recorded,
+            outer: counters.wait.begin(reason as u8),
+            counters,
+        }
     }
 }
 
-/// A recorded wait, which ends when this is dropped.
+/// A wait that its worker has noted, which ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct RecordedWait {
+pub(super) struct NotedWait<'a> {
+    counters: &'a Counters,
+    outer: OuterWait,
     is_recorded: bool,
 }
 
-impl Drop for RecordedWait {
+impl Drop for NotedWait<'_> {
     fn drop(&mut self) {
+        self.counters.wait.end(self.outer);
         if self.is_recorded {
             record::end_wait();
         }

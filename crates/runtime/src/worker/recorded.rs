@@ -1,4 +1,5 @@
-//! Recording of the events of a worker ([`raddle_trace::record`]).
+//! Recording of the events of a worker ([`raddle_trace::record`]), and the state of its runtime for
+//! recordings and monitors ([`raddle_trace::monitor`]).
 //!
 //! While a recording is under way, the gates of a worker are watched, so that its forks and joins
 //! take the slow path ([`crate::fork`]). Only the worker itself changes that, when it begins a task
@@ -6,8 +7,10 @@
 
 use std::sync::{Arc, Weak};
 
-use raddle_topology::{Matrix, Plan, Sharing};
-use raddle_trace::sources::{self, Counts, Source};
+use raddle_topology::{CpuId, Matrix, Plan, Sharing};
+use raddle_trace::record::kind::Waiting;
+use raddle_trace::snapshot::{Activity, RuntimeSnapshot, WorkerSnapshot};
+use raddle_trace::sources::{self, Source};
 use raddle_trace::{Report, record, trace_file};
 use serde::Serialize;
 
@@ -45,14 +48,17 @@ impl Source for Shared {
         )]
     }
 
-    fn counts(&self) -> (u32, Vec<Counts>) {
-        let workers = self.report().workers.into_iter();
-        let counts = workers.map(|worker| Counts {
-            tasks: worker.tasks,
-            messages: worker.messages,
-            idle_ns: worker.idle_ns,
+    fn snapshot(&self) -> RuntimeSnapshot {
+        let cpus = self.placing().present_cpus();
+        let workers = self.report().workers.into_iter().enumerate();
+        let workers = workers.map(|(index, report)| {
+            let (activity, since_ns) = self.activity_of(index);
+            let cpu = cpus.get(index).copied().flatten();
+            WorkerSnapshot::new(report, cpu.map(CpuId::index), activity, since_ns)
         });
-        (self.number(), counts.collect())
+        RuntimeSnapshot::new(self.number(), self.pool_name(), self.worker_count())
+            .with_tasks(self.pool_len_estimate(), self.outside_len())
+            .with_workers(workers.collect())
     }
 
     fn recording_resumed(&self) {
@@ -64,6 +70,23 @@ impl Source for Shared {
 }
 
 impl Shared {
+    /// Returns the activity of a worker, and the time for which it has had no work.
+    fn activity_of(&self, worker_index: usize) -> (Activity, u64) {
+        let counters = self.counters_of(worker_index);
+        let now_ns = self.age_ns();
+        let (idle_ns, absent_ns) = (counters.idle.open(now_ns), counters.absent.open(now_ns));
+        let reason = counters.wait.reason();
+        let reason = reason.and_then(|reason| Waiting::ALL.get(usize::from(reason)));
+        match (absent_ns, idle_ns, reason) {
+            (0, 0, _) => (Activity::Works, 0),
+            (0, _, None) => (Activity::Idle, idle_ns),
+            (0, _, Some(Waiting::Join)) => (Activity::WaitsForJoin, idle_ns),
+            (0, _, Some(Waiting::Scope)) => (Activity::WaitsForScope, idle_ns),
+            (0, _, Some(_)) => (Activity::WaitsForHandle, idle_ns),
+            _ => (Activity::Rests, absent_ns),
+        }
+    }
+
     /// Makes the recording of this process ask for the facts about this runtime at its end.
     pub(crate) fn describe_in_recording(self: &Arc<Self>) {
         let of_this: Weak<Self> = Arc::downgrade(self);

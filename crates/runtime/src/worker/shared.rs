@@ -171,6 +171,16 @@ impl Shared {
         self.pool.name()
     }
 
+    /// Returns about how many tasks wait in the pool, if it counts them.
+    pub(super) fn pool_len_estimate(&self) -> Option<usize> {
+        self.pool.len_estimate()
+    }
+
+    /// Returns about how many tasks from outside wait.
+    pub(super) fn outside_len(&self) -> usize {
+        self.outside.len()
+    }
+
     /// Returns a worker's access to the pool. To be called once per worker.
     pub(super) fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
         self.pool.seat(worker_index)

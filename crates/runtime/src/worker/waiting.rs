@@ -60,7 +60,7 @@ impl Worker {
         thief: &dyn Fn() -> Option<usize>,
         done: &dyn Fn() -> bool,
     ) {
-        let _recorded = helping.record(thief);
+        let _noted = helping.note(self.counters(), thief);
         // The clock is read only if there is no task: tasks may be as short as a reading.
         let mut gap = None::<Instant>;
         let mut spins = SPINS_FIRST;

@@ -184,9 +184,12 @@ fn resume(
 fn counts() -> HashMap<(u32, usize), Counts> {
     let mut all = HashMap::new();
     for source in sources::all() {
-        let (runtime, counts) = source.counts();
-        let workers = counts.into_iter().enumerate();
-        all.extend(workers.map(|(index, counts)| ((runtime, index), counts)));
+        let runtime = source.snapshot();
+        let workers = runtime.workers.iter().enumerate();
+        all.extend(workers.map(|(index, worker)| {
+            let counts = Counts::from(&worker.counters);
+            ((runtime.number, index), counts)
+        }));
     }
     all
 }
