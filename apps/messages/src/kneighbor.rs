@@ -19,6 +19,7 @@
 //! sect. 3.
 
 mod jobs;
+mod node_reports;
 mod variant;
 
 use std::sync::Arc;
@@ -27,8 +28,11 @@ use std::time::{Duration, Instant};
 use raddle::chare::balance::Balancing;
 use raddle::chare::{Array, ArrayOptions, Chares, Cx, Failure};
 use raddle::reduce::{Max, Sum};
+use raddle::trace::Report;
 use raddle::{Runtime, chare};
 
+use self::jobs::OfNodes;
+use self::node_reports::NodeReports;
 use self::variant::Extras;
 
 pub use self::jobs::{claims, together};
@@ -103,6 +107,8 @@ pub struct KNeighbor<'runtime> {
     runtime: &'runtime Runtime,
     shape: Shape,
     ring: Array<Element>,
+    /// Reads the counters of all nodes, if there are several.
+    reports: Option<(NodeReports, usize)>,
 }
 
 impl<'runtime> KNeighbor<'runtime> {
@@ -153,6 +159,34 @@ impl<'runtime> KNeighbor<'runtime> {
             runtime,
             shape,
             ring,
+            reports: None,
+        }
+    }
+
+    /// Takes over the ring of a job.
+    fn over_nodes(runtime: &'runtime Runtime, shape: Shape, of_nodes: OfNodes) -> Self {
+        let OfNodes {
+            ring,
+            reports,
+            node_count,
+        } = of_nodes;
+        Self {
+            runtime,
+            shape,
+            ring,
+            reports: (node_count > 1).then_some((reports, node_count)),
+        }
+    }
+
+    /// Returns the counters of the workers of each node, by node. Those of other nodes are read by
+    /// a message, which is counted, too.
+    ///
+    /// # Errors
+    /// [`Failure`] if a node has ended.
+    pub fn reports(&self) -> Result<Vec<Report>, Failure> {
+        match &self.reports {
+            Some((reports, node_count)) => reports.read(*node_count),
+            None => Ok(vec![self.runtime.report()]),
         }
     }
 

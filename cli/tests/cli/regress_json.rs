@@ -8,7 +8,7 @@ use crate::common::{Folder, check_object, json, run_well};
 use serde_json::Value;
 
 /// A short call of every command that prints JSON, in each of its forms.
-const CALLS: [&str; 37] = [
+const CALLS: [&str; 38] = [
     "--show-binding --workers 2 --json",
     "render --scene knot:500 --size 8x8 --samples 1 -o PICTURE --json --stats --show-binding",
     "volume VOLUME --size 8x8 -o PICTURE --json --stats --show-binding",
@@ -25,6 +25,7 @@ const CALLS: [&str; 37] = [
     "lk23 --size 64 --turns 2 --threads --json --stats",
     "matmul --size 64 --check --json --stats --show-binding",
     "kneighbor --iterations 10 --repeat 1 --json --stats --show-binding",
+    "kneighbor --mode shm --iterations 10 --repeat 1 --json --stats",
     "kneighbor --mode all --progress all --iterations 5 --repeat 1 --size 16,1K --json",
     "pingpong --trips 10 --workers 2 --json --stats --show-binding",
     "pingpong --wait all --trips 5 --late 10us --json --show-binding",
@@ -98,8 +99,9 @@ fn every_command_that_has_json_is_among_those_calls() {
         let is_called = CALLS
             .iter()
             .any(|call| call.split(' ').next() == Some(name));
-        // A view runs until it is ended; `view.rs` checks its line.
-        let is_called = is_called || name == "view";
+        // A view runs until it is ended, and the programs of top run meanwhile: `view.rs` and
+        // `top.rs` check their lines.
+        let is_called = is_called || ["view", "top"].contains(&name);
         assert_eq!(has_json, is_called, "{name}");
     }
 }

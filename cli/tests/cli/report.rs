@@ -55,6 +55,41 @@ fn text_json_and_csv_say_the_same() {
 }
 
 #[test]
+fn messages_of_all_nodes_are_recorded_as_they_are_counted() {
+    let folder = Folder::new("report-counts");
+    let file = folder.path("nodes.pftrace");
+    let call = "kneighbor --mode shm --nodes 2 --workers 2 --iterations 50 --repeat 2 --json";
+    let outcome: Outcome = raddle()
+        .args(call.split(' '))
+        .args(["--stats", "--trace"])
+        .arg(&file)
+        .env("RADDLE_TRACE_DETAIL", "all")
+        .output()
+        .expect("the program starts")
+        .into();
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let nodes = json(&outcome.output)["stats_of_nodes"].clone();
+    let nodes = nodes.as_array().expect("a list");
+    assert_eq!(nodes.len(), 2);
+    let counted: u64 = nodes
+        .iter()
+        .filter_map(|node| node["total"]["messages"].as_u64())
+        .sum();
+    let value = json(&run_well([
+        "report",
+        &file.display().to_string(),
+        "--json",
+        "--quiet",
+    ]));
+    let kinds = value["durations"]["kinds"].as_array().expect("a list");
+    let messages = kinds.iter().filter(|kind| kind["category"] == "message");
+    let recorded: u64 = messages.filter_map(|kind| kind["count"].as_u64()).sum();
+    // The answers to the question for the counters, and the end of the arrays, come afterwards.
+    let later = recorded - counted;
+    assert!(later <= 16, "{recorded} recorded, {counted} counted");
+}
+
+#[test]
 fn work_span_and_the_simulated_time_of_one_worker_agree() {
     let folder = Folder::new("report-forecast");
     let file = record(

@@ -278,7 +278,7 @@ fn a_file_that_cannot_be_written_is_an_error() {
         assert_eq!(outcome.output, "");
     }
     // A call that is wrong runs nothing, and writes nothing.
-    let call = ["kneighbor", "--mode", "shm", "--stats", "--trace"];
+    let call = ["kneighbor", "--mode", "all", "--stats", "--trace"];
     let outcome: Outcome = raddle()
         .args(call)
         .arg(folder.path("t"))

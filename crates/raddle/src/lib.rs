@@ -60,8 +60,9 @@ pub use raddle_runtime::{
     BlockShape, BuildError, Builder, Handle, IdlePolicy, MailboxKind, Piece, PoolKind, Post,
     Private, PrivateArray, Runtime, Scope, Seed, Setting, Shutdown, TaskMemory, UnknownIdlePolicy,
     UnknownMailbox, UnknownTaskMemory, UnknownVariable, ValueInUse, WORKER_COUNT_MAX, block_on,
-    default_runtime, for_each, for_each_chunk_mut, for_each_mut, for_each_piece, join, map,
-    map_reduce, pool, scope, spawn_future, unknown_variables, worker_count, worker_index,
+    current_report, default_runtime, for_each, for_each_chunk_mut, for_each_mut, for_each_piece,
+    join, map, map_reduce, pool, scope, spawn_future, unknown_variables, worker_count,
+    worker_index,
 };
 pub use raddle_topology as topology;
 pub use raddle_topology::Affinity;

@@ -93,8 +93,8 @@ pub use pool::{BlockShape, PoolKind, UnknownPool};
 pub use post::Post;
 pub use private::{Private, PrivateArray, ValueInUse};
 pub use runtime::{
-    Builder, Runtime, Shutdown, WORKER_COUNT_MAX, WorkerThread, block_on, default_runtime,
-    spawn_future, worker_count, worker_index,
+    Builder, Runtime, Shutdown, WORKER_COUNT_MAX, WorkerThread, block_on, current_report,
+    default_runtime, spawn_future, worker_count, worker_index,
 };
 pub use scope::{Scope, scope};
 pub use task::Message;

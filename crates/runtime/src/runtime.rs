@@ -30,7 +30,7 @@ use crate::worker::{
 
 pub(crate) use builder::ResolvedSettings;
 pub use builder::{Builder, WORKER_COUNT_MAX};
-pub use default::{default_runtime, worker_count, worker_index};
+pub use default::{current_report, default_runtime, worker_count, worker_index};
 pub use futures::{block_on, spawn_future};
 pub use shutdown::Shutdown;
 

@@ -8,6 +8,7 @@ use raddle::net::Launch;
 use raddle::reduce::{Max, Sum};
 use raddle_topology::Claims;
 
+use super::node_reports::NodeReports;
 use super::{Element, KNeighbor, Shape};
 
 /// Starts all jobs, and calls `measure` with a ring for each, in their order. All rings exist at
@@ -66,24 +67,31 @@ fn with_rings(
     };
     let done = job.run(
         |setup| set_up(setup, shape),
-        |runtime, ring| {
+        |runtime, of_nodes| {
             let mut rings: Vec<KNeighbor<'_>> = rings;
-            rings.push(KNeighbor {
-                runtime,
-                shape,
-                ring,
-            });
+            rings.push(KNeighbor::over_nodes(runtime, shape, of_nodes));
             with_rings(jobs, shape, rings, measure)
         },
     )?;
     done.unwrap_or(Ok(()))
 }
 
+/// The ring of a job, and what reads the counters of its nodes.
+pub(super) struct OfNodes {
+    pub(super) ring: Array<Element>,
+    pub(super) reports: NodeReports,
+    pub(super) node_count: usize,
+}
+
 /// Creates the ring on one node of a job. All nodes make the same call.
-pub(super) fn set_up(setup: &Setup<'_>, shape: Shape) -> Array<Element> {
+pub(super) fn set_up(setup: &Setup<'_>, shape: Shape) -> OfNodes {
     setup.reducer::<(Max<u64>, Sum<u64>)>();
     let options = ArrayOptions::new(shape.elements);
-    setup.array_with(options, move |_| Element::new(shape))
+    OfNodes {
+        ring: setup.array_with(options, move |_| Element::new(shape)),
+        reports: NodeReports::set_up(setup),
+        node_count: setup.node_count(),
+    }
 }
 
 /// Returns the CPU claims for the nodes of a job. The nodes see the claims of each other, but not

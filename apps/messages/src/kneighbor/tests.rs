@@ -37,13 +37,7 @@ fn all_messages_arrive_with_every_kind_of_mailbox() {
 fn over_nodes(job: Job, shape: Shape, check: impl FnOnce(&KNeighbor<'_>) + Send) {
     let ran = job.run_within(
         |setup| jobs::set_up(setup, shape),
-        |runtime, ring| {
-            check(&KNeighbor {
-                runtime,
-                shape,
-                ring,
-            });
-        },
+        |runtime, of_nodes| check(&KNeighbor::over_nodes(runtime, shape, of_nodes)),
     );
     ran.expect("no node fails");
 }

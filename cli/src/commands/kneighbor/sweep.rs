@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use raddle::chare::nodes::{Job, JobError, Progress};
 use raddle::net::Launch;
+use raddle::trace::Report as WorkersReport;
 use raddle_messages::kneighbor::{KNeighbor, Shape, claims, together};
 use serde_json::json;
 
@@ -32,7 +33,6 @@ pub(super) fn run(
     arguments: &KneighborArguments,
     options: &Options,
 ) -> Result<Option<Report>, CliError> {
-    check_call(options)?;
     let left_out = left_out(arguments)?;
     let counts = NodesAndWorkers::new(arguments, options)?;
     if !Launch::is_started() {
@@ -50,6 +50,7 @@ pub(super) fn run(
     };
     let runs = runs(arguments, shape)?;
     let teams = Team::all(arguments, &left_out);
+    check_call(&teams, &runs, options)?;
     let jobs = teams.iter().map(|team| team.job(&counts, options));
     let measured = together(jobs, shape, |rings| {
         let teams: Vec<_> = teams.iter().zip(rings).collect();
@@ -59,7 +60,12 @@ pub(super) fn run(
         let lines = runs
             .iter()
             .map(|&run| Line::measure(&teams, run, arguments.repeat));
-        lines.collect::<Result<Vec<_>, _>>()
+        let lines = lines.collect::<Result<Vec<_>, _>>()?;
+        let stats = match options.stats {
+            true => node_reports(&teams)?,
+            false => Vec::new(),
+        };
+        Ok::<_, CliError>((lines, stats))
     });
     let measured = measured.map_err(|source| match source {
         JobError::Build(error) => workers::refused(error, options),
@@ -69,15 +75,17 @@ pub(super) fn run(
         },
     })?;
     // A process that was started as a node has finished.
-    let Some(lines) = measured else {
+    let Some(measured) = measured else {
         return Ok(None);
     };
+    let (lines, stats) = measured?;
     let mut comparison = Comparison {
         shape,
         counts,
         repeat: arguments.repeat,
         teams,
-        lines: lines?,
+        lines,
+        stats,
         left_out: Vec::new(),
     };
     for (mode, why) in left_out {
@@ -98,10 +106,24 @@ pub(super) fn run(
     Ok(Some(comparison.report()))
 }
 
+/// Returns the counters of the nodes of all teams, after the last run.
+fn node_reports(teams: &[(&Team, &KNeighbor<'_>)]) -> Result<Vec<WorkersReport>, CliError> {
+    let mut all = Vec::new();
+    for (team, ring) in teams {
+        let reports = ring.reports();
+        all.extend(reports.map_err(|source| CliError::MessagesWrong {
+            what: format!("--mode {} --stats", team.mode.name()),
+            source,
+        })?);
+    }
+    Ok(all)
+}
+
 /// Refuses options that describe the workers of a single run.
-fn check_call(options: &Options) -> Result<(), CliError> {
+fn check_call(teams: &[Team], runs: &[Run], options: &Options) -> Result<(), CliError> {
+    let is_one = teams.len() == 1 && runs.len() == 1;
     let refused = [
-        ("--stats", options.stats),
+        ("--stats", options.stats && !is_one),
         (
             "--show-binding --json",
             options.show_binding && options.json,
@@ -111,7 +133,7 @@ fn check_call(options: &Options) -> Result<(), CliError> {
         Some((name, _)) => Err(CliError::WrongCall {
             options: name.to_owned(),
             reason: "several runs are compared, each with other workers; \
-                     expected one size, and neither --mode nor --nodes"
+                     expected one size and one mode"
                 .to_owned(),
         }),
         None => Ok(()),
@@ -330,6 +352,8 @@ struct Comparison {
     repeat: u32,
     teams: Vec<Team>,
     lines: Vec<Line>,
+    /// The counters of each node, with `--stats`.
+    stats: Vec<WorkersReport>,
     /// The modes that were not measured, and why.
     left_out: Vec<(Mode, String)>,
 }
@@ -375,6 +399,12 @@ impl Comparison {
             left_out.push(json!({ "mode": mode.name(), "why": why }));
         }
         report.field("left_out", left_out);
+        if !self.stats.is_empty() {
+            for (node, stats) in self.stats.iter().enumerate() {
+                report.requested(&format!("\nnode {node}, {stats}"));
+            }
+            report.field("stats_of_nodes", &self.stats);
+        }
         report
     }
 
@@ -462,6 +492,7 @@ mod tests {
             repeat: 3,
             teams: teams.collect(),
             lines: vec![line],
+            stats: Vec::new(),
             left_out: vec![(Mode::Nodes(TransportKind::Mpi), "not started".to_owned())],
         };
         let text = comparison.report().as_text();

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use raddle_sync::prim::fork_count;
+use raddle_trace::Report;
 
 use super::Runtime;
 use crate::config::BuildError;
@@ -83,6 +84,20 @@ pub(crate) fn set_default(
 /// [`Private`](crate::Private) for a value per worker.
 pub fn worker_index() -> Option<usize> {
     current_worker().map(Worker::index)
+}
+
+/// Returns the counters of all workers of the runtime on which the caller runs; `None` on a thread
+/// that is no worker.
+///
+/// # Examples
+/// ```
+/// let runtime = raddle_runtime::Runtime::builder().workers(2).build()?;
+/// let report = runtime.install(|| raddle_runtime::current_report().expect("this is a worker"));
+/// assert_eq!(report.workers.len(), 2);
+/// # Ok::<(), raddle_runtime::BuildError>(())
+/// ```
+pub fn current_report() -> Option<Report> {
+    current_worker().map(|worker| worker.shared().report())
 }
 
 /// Returns the number of workers of the current thread's runtime; on other threads, of the default
