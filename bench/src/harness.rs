@@ -133,6 +133,8 @@ pub(crate) enum Unit {
     Microseconds,
     /// Nanoseconds per repetition: less is better.
     Nanoseconds,
+    /// Nanoseconds per half of a repetition: less is better.
+    HalfNanoseconds,
     /// CPU time as a share of the elapsed time of a repetition: less is better.
     Percent {
         /// The elapsed time of a repetition.
@@ -154,7 +156,7 @@ impl Unit {
         match self {
             Self::Milliseconds => "ms",
             Self::Microseconds => "us",
-            Self::Nanoseconds => "ns",
+            Self::Nanoseconds | Self::HalfNanoseconds => "ns",
             Self::Percent { .. } => "%",
             Self::PerSecond => "1/s",
             Self::MillionsPerSecond { name, .. } => name,
@@ -167,6 +169,7 @@ impl Unit {
             Self::Milliseconds => seconds * 1e3,
             Self::Microseconds => seconds * 1e6,
             Self::Nanoseconds => seconds * 1e9,
+            Self::HalfNanoseconds => seconds * 0.5e9,
             Self::Percent { of } => seconds / of.as_secs_f64() * 1e2,
             Self::PerSecond => 1.0 / seconds,
             Self::MillionsPerSecond { events, .. } => events as f64 / seconds / 1e6,

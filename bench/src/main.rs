@@ -34,7 +34,7 @@ use crate::output::Output;
 use crate::record::{Environment, Record, table_head, table_row};
 use crate::suites::{
     Measurement, build, drop_in, forks, idle, kdtree, lk23, locations, locks, loops, matmul,
-    memory, messages, model, multicore, nodes, place, pools as task_pools, rays, sort, view,
+    memory, messages, model, multicore, nodes, place, pools as task_pools, rays, sort, trace, view,
     volumes, waits, wake,
 };
 
@@ -197,6 +197,10 @@ enum Suite {
     /// the cost of placements of measured matrices on real machines, against Scotch; dense-5000,
     /// sparse-100000: the time to compute a placement.
     Place,
+    /// event-*: the cost of a recorded event; on-*: programs that are recorded, against the same
+    /// that are not; off-*: against a build without events; scope-*: the time of a scope in the
+    /// profile, against the same work without it. Builds the workloads twice.
+    Trace,
 }
 
 impl Suite {
@@ -225,6 +229,7 @@ impl Suite {
             Self::Matmul => &matmul::CASES,
             Self::DropIn => &drop_in::CASES,
             Self::Place => &place::CASES,
+            Self::Trace => &trace::CASES,
         }
     }
 
@@ -279,6 +284,7 @@ impl Suite {
             Self::Matmul => matmul::run(measurement),
             Self::DropIn => drop_in::run(measurement),
             Self::Place => place::run(measurement),
+            Self::Trace => trace::run(measurement),
         }
     }
 
@@ -335,6 +341,7 @@ impl Suite {
             Self::Locks => case.starts_with("contended"),
             Self::Locations => case == "futures",
             Self::Messages => case != "access",
+            Self::Trace => case.starts_with("on") || case.starts_with("off"),
             Self::Kdtree => case != "bunny-d15",
             Self::Volumes => case.starts_with("study") || case.starts_with("pools"),
             Self::Pools => !case.starts_with("sizes") && !case.starts_with("simulated"),

@@ -19,6 +19,7 @@ pub(crate) mod place;
 pub(crate) mod pools;
 pub(crate) mod rays;
 pub(crate) mod sort;
+pub(crate) mod trace;
 pub(crate) mod view;
 pub(crate) mod volumes;
 pub(crate) mod waits;

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use crate::tree::{Finding, SourceFile, Tree};
 
 /// Our crates, lowest layer first. A crate may use those of a lower number only.
-pub const LAYERS: [(&str, u8); 26] = [
+pub const LAYERS: [(&str, u8); 27] = [
     ("raddle-timeline", 0),
     ("raddle-sync", 0),
     ("raddle-topology", 1),
@@ -25,6 +25,7 @@ pub const LAYERS: [(&str, u8); 26] = [
     ("raddle-messages", 7),
     ("raddle-cli", 8),
     ("raddle-bench", 9),
+    ("raddle-bench-events", 9),
     ("raddle-tidy", 9),
     ("raddle-fuzz", 9),
     ("raddle-drop-in", 9),
