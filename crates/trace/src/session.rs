@@ -99,6 +99,8 @@ pub(crate) use live::{WINDOW_BITS, ns_of, ticks_of};
 
 #[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
 mod live {
+    use std::hint::black_box;
+
     use raddle_sync::clock::ticks;
     use raddle_sync::prim::{AtomicU64, Mutex, Relaxed, clock_ns, count_forks};
 
@@ -118,6 +120,8 @@ mod live {
     static LAST: Mutex<(u32, bool)> = Mutex::new((0, false));
     /// The ticks in 2^20 nanoseconds, roughly.
     static TICKS_PER_MIB_NS: AtomicU64 = AtomicU64::new(1 << 20);
+    /// The ticks that a reading of the counter takes, roughly.
+    static READING_TICKS: AtomicU64 = AtomicU64::new(20);
     /// The time for which the rate of the counter is measured when a recording begins.
     const RATE_NS: u64 = 100_000;
 
@@ -125,6 +129,25 @@ mod live {
     pub(crate) fn ticks_of(ns: u64) -> u64 {
         // Relaxed: an estimate.
         (ns * TICKS_PER_MIB_NS.load(Relaxed)) >> 20
+    }
+
+    /// Returns about how many ticks a reading of the counter takes.
+    pub(crate) fn reading_ticks() -> u64 {
+        // Relaxed: an estimate.
+        READING_TICKS.load(Relaxed)
+    }
+
+    /// Measures how many ticks a reading of the counter takes: the least of several means.
+    fn measure_reading() -> u64 {
+        const READINGS: u64 = 64;
+        let rounds = (0..9).map(|_| {
+            let first = ticks();
+            for _ in 1..READINGS {
+                black_box(ticks());
+            }
+            ticks().saturating_sub(first) / READINGS
+        });
+        rounds.min().unwrap_or(0)
     }
 
     /// Returns about how many nanoseconds `ticks` ticks are.
@@ -183,6 +206,8 @@ mod live {
             let passed = (begun.ticks - first.ticks, begun.ns - first.ns);
             // Relaxed: an estimate.
             TICKS_PER_MIB_NS.store(((passed.0 << 20) / passed.1.max(1)).max(1), Relaxed);
+            // Relaxed: as above.
+            READING_TICKS.store(measure_reading(), Relaxed);
             pauses::begin(options.detail == Detail::Limited);
             let number = last.0.wrapping_add(1).max(1) & NUMBER_MAX;
             *last = (number, true);

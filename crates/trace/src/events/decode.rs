@@ -3,7 +3,7 @@
 use super::{Event, Events, Pause, ScopeCost, Thread, Track};
 use crate::record::kind::Kind;
 use crate::record::live::buffer::{Copied, SEGMENT_WORDS};
-use crate::record::live::recorder::{ARGUMENT_SHIFT, LEN_SHIFT, TICKS_BITS, TICKS_SHIFT};
+use crate::record::live::head::{argument_of, kind_of, len_of, ticks_of_head};
 use crate::record::live::tracks::Label;
 use crate::session::pauses;
 
@@ -147,19 +147,19 @@ struct Decoder {
 impl Decoder {
     fn segment(&mut self, copied: &Copied) {
         let mut words = copied.words.iter().copied();
-        let kind_of = |head: &u64| Kind::from_number(head & ((1 << LEN_SHIFT) - 1));
+        let kind_of = |head: &u64| Kind::from_number(kind_of(*head));
         if copied.words.first().and_then(kind_of) == Some(Kind::Resume) {
             self.resume();
         }
         // The first event of a segment has a reading, which the head of the segment gives.
         self.time(copied.begun);
         while let Some(head) = words.next() {
-            let len = (head >> LEN_SHIFT & 3) as usize;
+            let len = len_of(head);
             let mut more = [0; 2];
             for place in more.iter_mut().take(len) {
                 *place = words.next().unwrap_or(0);
             }
-            let passed = head >> TICKS_SHIFT & ((1 << TICKS_BITS) - 1);
+            let passed = ticks_of_head(head);
             let Some(kind) = kind_of(&head) else { continue };
             if kind == Kind::Resume {
                 self.resume();
@@ -179,7 +179,7 @@ impl Decoder {
                 ticks: self.ticks,
                 is_timed,
                 kind,
-                argument: (head >> ARGUMENT_SHIFT) as u32,
+                argument: argument_of(head),
                 more,
             });
             if is_timed {
@@ -213,7 +213,7 @@ impl Decoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::live::recorder::head;
+    use crate::record::live::head::head;
 
     fn decode(words: Vec<u64>) -> Vec<Record> {
         let mut decoder = Decoder::default();

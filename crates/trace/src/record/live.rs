@@ -3,6 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`buffer`] | the segments of a thread's buffer, which other threads read |
+//! | [`head`] | the first word of a record |
 //! | [`off_cpu`] | finds times in which a thread with work was not on a CPU |
 //! | [`recorder`] | the writing side: one per thread |
 //! | [`stamps`] | decides which events get a time of their own |
@@ -10,6 +11,7 @@
 //! | [`tracks`] | all threads that have recorded events |
 
 pub(crate) mod buffer;
+pub(crate) mod head;
 pub(crate) mod names;
 pub(crate) mod off_cpu;
 pub(crate) mod recorder;

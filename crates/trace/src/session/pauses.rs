@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use raddle_sync::clock::ticks;
 
-use super::live::ticks_of;
+use super::live::{reading_ticks, ticks_of};
 use crate::record::live::{recording, set_recording};
 use crate::sources::{self, Counts};
 
@@ -26,9 +26,30 @@ const SHARE_MAX: u64 = 25;
 const WINDOW_NS: u64 = 300_000;
 /// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
-/// The costs of an event, in tenths of nanoseconds: of a word, and of a reading of the counter.
-const WORD_COST: u64 = 45;
-const READING_COST: u64 = 120;
+/// The cost of a word of an event, and of a fork besides its events, in nanoseconds: while forks
+/// are recorded, they take a slow path. On an AMD EPYC at 2.6 GHz, the cases `event-fork` and
+/// `on-fib` of `raddle-bench trace` show 6 and 50 ns. If they are larger, recordings are shorter.
+const WORD_NS: u64 = 6;
+const FORK_NS: u64 = 50;
+
+/// The events that a thread has recorded since some time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Recorded {
+    /// The number of words.
+    pub(crate) words: u64,
+    /// The number of readings of the counter.
+    pub(crate) readings: u64,
+    /// The number of forks.
+    pub(crate) forks: u64,
+}
+
+impl Recorded {
+    /// Returns the time that it took, in ticks.
+    fn ticks(self) -> u64 {
+        let readings = self.readings * reading_ticks();
+        readings + ticks_of(self.words * WORD_NS + self.forks * FORK_NS)
+    }
+}
 
 /// A time in which nothing was recorded.
 #[derive(Clone, Debug)]
@@ -92,15 +113,15 @@ pub(super) fn all() -> Vec<Pause> {
     })
 }
 
-/// Pauses the recording if `words` words and `readings` readings of the counter were too much for
-/// the time of this thread since `since`. Returns true if a new window begins for this thread.
-pub(crate) fn pause_if_costly(words: u64, readings: u64, since: u64) -> bool {
+/// Pauses the recording if the events since `since` took too much of the time of this thread.
+/// Returns true if a new window begins for it.
+pub(crate) fn pause_if_costly(recorded: Recorded, since: u64) -> bool {
     let now = ticks();
     let passed = now.saturating_sub(since);
     if passed < ticks_of(WINDOW_NS) {
         return false;
     }
-    let cost = ticks_of((words * WORD_COST + readings * READING_COST) / 10);
+    let cost = recorded.ticks();
     let allowed = passed * SHARE_MAX / 1_000;
     if cost <= allowed {
         return true;

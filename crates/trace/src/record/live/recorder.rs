@@ -9,19 +9,15 @@ use std::sync::Arc;
 use raddle_sync::clock::ticks;
 
 use super::buffer::{self, SEGMENT_WORDS, Segment};
+use super::head::{TICKS_BITS, head, ticks_of_head};
 use super::off_cpu::{LONG_NS, OffCpu};
 use super::stamps::{SHORT_NS, Stamps};
 use super::tracks::{self, Label, Track};
 use super::{names, recording, set_recording};
 use crate::is_forked;
 use crate::record::kind::{Idling, Kind};
-use crate::session::{self, WINDOW_BITS, pauses};
-
-/// The bits of a record's first word.
-pub(crate) const LEN_SHIFT: u32 = 6;
-pub(crate) const TICKS_SHIFT: u32 = 8;
-pub(crate) const TICKS_BITS: u32 = 24;
-pub(crate) const ARGUMENT_SHIFT: u32 = 32;
+use crate::session::pauses::{self, Recorded};
+use crate::session::{self, WINDOW_BITS};
 
 /// The number of rounds, and of scopes in each, by which the cost of a scope is measured.
 const MEASURED_ROUNDS: usize = 9;
@@ -46,9 +42,10 @@ struct Recorder {
     /// The counter at the last question.
     asked: Cell<u64>,
     stamps: Stamps,
-    /// The counter when this thread began to count its words and readings, and their numbers.
+    /// The counter when this thread began to count its events, and the counts. The words and forks
+    /// are those of full segments.
     since: Cell<u64>,
-    words: Cell<u64>,
+    recorded: Cell<Recorded>,
     readings: Cell<u64>,
     known: [Cell<KnownName>; KNOWN_NAMES],
     worker: Cell<Option<(u32, usize, bool)>>,
@@ -75,7 +72,7 @@ thread_local! {
             asked: Cell::new(0),
             stamps: Stamps::new(),
             since: Cell::new(0),
-            words: Cell::new(0),
+            recorded: Cell::new(Recorded { words: 0, readings: 0, forks: 0 }),
             readings: Cell::new(0),
             known: [const {
                 Cell::new(KnownName { owner: 0, member: 0, member_len: 0, number: 0 })
@@ -278,10 +275,15 @@ impl Recorder {
             self.begin_recording();
         } else if before != current {
             return self.resume(now, kind, argument, more);
-        } else if self.segment.get().is_some() {
-            self.words.set(self.words.get() + SEGMENT_WORDS as u64);
-            let (words, readings) = (self.words.get(), self.readings.get());
-            if pauses::pause_if_costly(words, readings, self.since.get()) {
+        } else if let Some(full) = self.segment.get() {
+            let before = self.recorded.get();
+            let recorded = Recorded {
+                words: before.words + SEGMENT_WORDS as u64,
+                readings: self.readings.get(),
+                forks: before.forks + full.count(Kind::Fork),
+            };
+            self.recorded.set(recorded);
+            if pauses::pause_if_costly(recorded, self.since.get()) {
                 self.begin_window(now);
             }
         }
@@ -318,7 +320,7 @@ impl Recorder {
     /// Counts words and readings from now on.
     fn begin_window(&self, now: u64) {
         self.since.set(now);
-        self.words.set(0);
+        self.recorded.set(Recorded::default());
         self.readings.set(0);
         // Time lost before is not of interest.
         self.asked.set(now);
@@ -372,7 +374,7 @@ impl Recorder {
 
 /// Returns the cost of a scope from the records of scopes that are nested three deep.
 fn cost_of(words: &[u64]) -> ScopeTicks {
-    let passed = |word: &u64| (word >> TICKS_SHIFT & ((1 << TICKS_BITS) - 1)) as f64;
+    let passed = |word: &u64| ticks_of_head(*word) as f64;
     let (mut innermost, mut middle) = (0.0, 0.0);
     for nested in words.chunks_exact(6) {
         // The ticks of each event since the one before: begins of the three scopes, then their
@@ -385,13 +387,4 @@ fn cost_of(words: &[u64]) -> ScopeTicks {
         interior: innermost / count,
         exterior: (middle - 2.0 * innermost) / count,
     }
-}
-
-/// Returns the first word of a record.
-#[inline(always)]
-pub(crate) fn head(kind: Kind, len: usize, passed: u64, argument: u32) -> u64 {
-    kind as u64
-        | (len as u64) << LEN_SHIFT
-        | passed << TICKS_SHIFT
-        | u64::from(argument) << ARGUMENT_SHIFT
 }
