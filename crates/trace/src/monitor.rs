@@ -1,7 +1,7 @@
 //! A socket at which the user of a process asks how its runtimes are doing: for `raddle top`.
 //!
 //! `RADDLE_MONITOR=on` opens it with the first runtime of a process, as `PID.sock` in a
-//! [folder](folder) that only its owner can enter. A program that connects gets one
+//! [folder] that only its owner can enter. A program that connects gets one
 //! [`ProcessSnapshot`] as a line of JSON, and the end of the stream. So a slow or stopped client
 //! costs the process nothing but a thread that waits for at most [`ANSWER_TIME`].
 //!
