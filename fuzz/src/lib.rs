@@ -4,6 +4,7 @@
 mod grain;
 mod model;
 mod net;
+mod report;
 mod timeline;
 mod topology;
 mod volume;
@@ -13,6 +14,7 @@ use raddle_graphics::mesh::{COORDINATE_MAX, LoadOptions, Mesh};
 pub use self::grain::read_grains;
 pub use self::model::read_parameters;
 pub use self::net::{receive_messages, receive_packets};
+pub use self::report::report;
 pub use self::timeline::read_timeline;
 pub use self::topology::{read_affinity, read_matrix, read_topology_synthetic, read_topology_xml};
 pub use self::volume::{files_in, read_detached, read_series, read_transfer, read_volume};

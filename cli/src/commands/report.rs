@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use raddle_analysis::summary::{Summary, TABLES};
 use raddle_analysis::{Recording, page, text};
-use raddle_timeline::ReadError;
+use raddle_timeline::{Format, ReadError, concatenate};
 
 use crate::arguments::Options;
 use crate::error::CliError;
@@ -20,14 +20,16 @@ Examples:
   raddle sort 1e7 --trace sort.pftrace
   raddle report sort.pftrace
   raddle report sort.pftrace -o sort.html
-  raddle report sort.pftrace --csv profile > profile.csv";
+  raddle report sort.pftrace --csv profile > profile.csv
+  raddle report job.pftrace.node-*";
 
 /// `raddle report`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ReportArguments {
-    /// Recording that `--trace` or RADDLE_TRACE has written
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    file: PathBuf,
+    /// Recording that `--trace` or RADDLE_TRACE has written, or the parts FILE.node-N of several
+    /// nodes, which a job leaves if one of them was killed
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required = true)]
+    files: Vec<PathBuf>,
     /// Write to this file instead of standard output: a page if its name ends in .html
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
@@ -70,10 +72,10 @@ impl ReportArguments {
 /// [`CliError::Recording`] for a file that is no recording, and those of writing.
 pub(super) fn run(arguments: &ReportArguments) -> Result<Report, CliError> {
     if let Some(output) = &arguments.output {
-        output::check_apart(output, [&*arguments.file])?;
+        output::check_apart(output, arguments.files.iter().map(|file| &**file))?;
     }
     let phase = Phase::begin("reading", arguments.quiet);
-    let recording = read(&arguments.file, arguments.quiet)?;
+    let recording = read(&arguments.files, arguments.quiet)?;
     drop(phase);
     let phase = Phase::begin("analysing", arguments.quiet);
     let summary = Summary::of(&recording);
@@ -94,7 +96,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<Report, CliError> {
         extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm")
     };
     match arguments.output.as_ref().is_some_and(is_page) && !arguments.text {
-        true => report.requested(&page::render(&summary, &title(&arguments.file))),
+        true => report.requested(&page::render(&summary, &title(&arguments.files[0]))),
         false => report.requested(&text::render(&summary, arguments.rows)),
     };
     Ok(report)
@@ -107,18 +109,43 @@ fn title(path: &Path) -> String {
         .into_owned()
 }
 
-fn read(path: &Path, quiet: bool) -> Result<Recording, CliError> {
-    let failure = |reason: String| CliError::Recording {
+/// Reads a recording, or joins its parts.
+fn read(paths: &[PathBuf], quiet: bool) -> Result<Recording, CliError> {
+    let first = &paths[0];
+    let failure_of = |path: &Path, reason: String| CliError::Recording {
         path: path.to_owned(),
         reason,
     };
-    let file = File::open(path).map_err(ReadError::Input);
-    let timeline = file.and_then(raddle_timeline::read);
+    let failure = |reason: String| failure_of(first, reason);
+    let open = |path: &PathBuf| {
+        let file = File::open(path).map_err(ReadError::Input);
+        file.map_err(|error| failure_of(path, error.to_string()))
+    };
+    let timeline = match paths {
+        [_] => raddle_timeline::read(open(first)?),
+        _ => {
+            let parts = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+            let format = Format::of_path(&without_node(first));
+            let joined = concatenate(format, parts, Vec::new());
+            joined
+                .map_err(ReadError::Input)
+                .and_then(|joined| raddle_timeline::read(&joined[..]))
+        }
+    };
     let timeline = timeline.map_err(|error| failure(error.to_string()))?;
     if !quiet {
         for warning in timeline.warnings() {
-            output::warn(&format!("{}: {warning}", path.display()));
+            output::warn(&format!("{}: {warning}", first.display()));
         }
     }
     Recording::new(timeline).map_err(|error| failure(error.to_string()))
+}
+
+/// Returns the name of the file of which this is the part of a node.
+fn without_node(path: &Path) -> PathBuf {
+    let is_node = |extension: &str| extension.starts_with("node-");
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some(extension) if is_node(extension) => path.with_extension(""),
+        _ => path.to_owned(),
+    }
 }

@@ -1,6 +1,9 @@
 //! `raddle report`: text, JSON, CSV and pages, from a recording of each model.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -87,6 +90,67 @@ fn messages_of_all_nodes_are_recorded_as_they_are_counted() {
     // The answers to the question for the counters, and the end of the arrays, come afterwards.
     let later = recorded - counted;
     assert!(later <= 16, "{recorded} recorded, {counted} counted");
+}
+
+#[test]
+fn a_job_with_a_killed_node_leaves_parts_that_can_be_reported_together() {
+    let folder = Folder::new("report-parts");
+    let file = folder.path("job.pftrace");
+    let mut job = raddle()
+        .args([
+            "kneighbor",
+            "--mode",
+            "shm",
+            "--nodes",
+            "3",
+            "--iterations",
+            "1e9",
+        ])
+        .arg("--trace")
+        .arg(&file)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let nodes = || {
+        let children = Command::new("pgrep")
+            .args(["-P", &job.id().to_string()])
+            .output()
+            .expect("pgrep runs");
+        let text = String::from_utf8(children.stdout).expect("numbers");
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    while nodes().len() < 2 {
+        thread::sleep(Duration::from_millis(20));
+    }
+    // Let them exchange messages.
+    thread::sleep(Duration::from_millis(1_000));
+    let killed = nodes().pop().expect("two nodes");
+    let kill = Command::new("kill").args(["-s", "KILL", &killed]).status();
+    assert!(kill.expect("kill runs").success());
+    assert_eq!(job.wait().expect("it ends").code(), Some(1));
+    // The other node ends when it finds that the first one has gone.
+    let parts = || {
+        folder
+            .names()
+            .into_iter()
+            .filter(|name| name.contains(".node-"))
+    };
+    while parts().count() < 2 {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let mut call = vec![
+        "report".to_owned(),
+        "--json".to_owned(),
+        "--quiet".to_owned(),
+    ];
+    call.extend(parts().map(|name| folder.path(&name).display().to_string()));
+    let value = json(&run_well(call));
+    assert_eq!(value["programs"].as_array().map(Vec::len), Some(2));
+    assert_ne!(
+        value["messages"]["between_nodes"].as_array().map(Vec::len),
+        Some(0)
+    );
 }
 
 #[test]

@@ -57,14 +57,11 @@ impl Durations {
             for (index, event) in recording.events_of(thread) {
                 let lost_ns = match timeline.text(event.category()) {
                     "wait" => event.duration_ns(),
-                    "note" if timeline.text(event.name()) == PREEMPTED => {
-                        recording.number(index, "value").unwrap_or(0)
-                    }
+                    "note" if timeline.text(event.name()) == PREEMPTED => recording.lost_ns(index),
                     _ => continue,
                 };
                 if let Some(grain) = enclosing_grain(recording, index) {
-                    let sum = outside.entry(grain).or_default();
-                    *sum = sum.saturating_add(lost_ns);
+                    *outside.entry(grain).or_default() += lost_ns;
                 }
             }
             for (index, event) in recording.events_of(thread) {

@@ -158,7 +158,7 @@ pub(crate) fn duration(ns: f64) -> String {
 fn overview(summary: &Summary, totals: &Totals<'_>) -> Finding {
     let workers = totals.count;
     let plural = if workers == 1 { "" } else { "s" };
-    let text = match workers {
+    let mut text = match workers {
         0 => "No worker has recorded anything.".to_owned(),
         _ => format!(
             "In {}, {workers} worker{plural} worked {} of the time, waited inside tasks {}, \
@@ -170,10 +170,28 @@ fn overview(summary: &Summary, totals: &Totals<'_>) -> Finding {
             percent(totals.share(State::Sleeps)),
         ),
     };
+    text += &other_threads(summary);
     Finding {
         kind: FindingKind::Overview,
         loss: 1.0 - totals.share(State::Works),
         text,
+    }
+}
+
+/// Says how much the threads worked that are no workers, if they did.
+fn other_threads(summary: &Summary) -> String {
+    let threads = summary.utilisation.threads.iter();
+    let others = threads.filter(|thread| !thread.is_worker && thread.of(State::Works) > 0);
+    let works: Vec<u64> = others.map(|thread| thread.of(State::Works)).collect();
+    let all_ns = works.iter().sum::<u64>() as f64;
+    let share = all_ns / (works.len() as f64 * summary.length_ns.max(1) as f64);
+    match works.len() {
+        0 => String::new(),
+        1 => format!(" One other thread worked {} of it.", percent(share)),
+        count => format!(
+            " {count} other threads worked {} of it each, on average.",
+            percent(share)
+        ),
     }
 }
 

@@ -181,7 +181,8 @@ impl Arguments {
                 "element" => found.object.1 = number,
                 "worker" => found.worker = Some(number),
                 "node" => found.node = u32::try_from(number).ok(),
-                "bytes" => found.bytes = number,
+                // A recording has 40 bits for them.
+                "bytes" => found.bytes = number.min((1 << 40) - 1),
                 _ => {}
             }
         }

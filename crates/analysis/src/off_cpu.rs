@@ -61,7 +61,7 @@ impl OffCpu {
                 let key = (function, name == raddle_trace::record::kind::BLOCKED);
                 let sum = of_thread.entry(key).or_default();
                 sum.0 += 1;
-                sum.1 += recording.number(index, "value").unwrap_or(0);
+                sum.1 += recording.lost_ns(index);
             }
             for (key, (count, ns)) in of_thread {
                 let sum = sums.entry(key).or_default();

@@ -1,10 +1,9 @@
 //! A timeline that Raddle has recorded: its threads, and the facts about its processes.
 
-use std::fmt;
-
 use raddle_timeline::{EventRecord, Timeline, Value};
 use raddle_trace::events::{ScopeCost, Thread};
 use raddle_trace::export::FACTS;
+use thiserror::Error;
 
 /// A timeline that Raddle has recorded.
 #[derive(Debug)]
@@ -46,26 +45,39 @@ pub struct Facts {
     pub runtimes: Vec<serde_json::Value>,
 }
 
-/// The error for a timeline that Raddle has not recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecordingError;
-
-impl fmt::Display for RecordingError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(
-            "found a timeline of another program; expected one that `--trace` or RADDLE_TRACE of a \
-             Raddle program has written",
-        )
-    }
+/// The error for a timeline that cannot be analysed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RecordingError {
+    /// Raddle has not recorded it.
+    #[error(
+        "found a timeline of another program; expected one that `--trace` or RADDLE_TRACE of a \
+         Raddle program has written"
+    )]
+    Foreign,
+    /// Its times cannot be those of a recording.
+    #[error(
+        "found events that take {years} years together; expected times of less than a century: the \
+         file is damaged"
+    )]
+    Times {
+        /// The sum of all times, in years.
+        years: u64,
+    },
 }
 
-impl std::error::Error for RecordingError {}
+/// The largest count that is believed, so that sums of counts are numbers.
+const COUNT_MAX: u64 = 1 << 48;
+
+/// The largest sum of the durations of all events, and of the recording itself. Sums of times in
+/// the analyses are never larger than a few of it.
+const SUM_MAX_NS: u128 = 1 << 60;
 
 impl Recording {
     /// Finds the threads and the facts of a timeline.
     ///
     /// # Errors
-    /// [`RecordingError`] if it has no facts about any process.
+    /// [`RecordingError`] if it has no facts about any process, or times that no clock has.
     pub fn new(timeline: Timeline) -> Result<Self, RecordingError> {
         let mut facts = Vec::new();
         let mut threads = Vec::new();
@@ -86,12 +98,28 @@ impl Recording {
                 None => {}
             }
         }
-        match facts.is_empty() {
-            true => Err(RecordingError),
-            false => Ok(Self {
-                timeline,
-                threads,
-                facts,
+        if facts.is_empty() {
+            return Err(RecordingError::Foreign);
+        }
+        let recording = Self {
+            timeline,
+            threads,
+            facts,
+        };
+        recording.check_times()?;
+        Ok(recording)
+    }
+
+    fn check_times(&self) -> Result<(), RecordingError> {
+        const YEAR_NS: u128 = 31_557_600_000_000_000;
+        let (from_ns, until_ns) = self.span_ns();
+        let durations = self.timeline.events().iter();
+        let durations = durations.map(|event| u128::from(event.duration_ns()));
+        let sum_ns = durations.sum::<u128>() + u128::from(until_ns.saturating_sub(from_ns));
+        match sum_ns <= SUM_MAX_NS {
+            true => Ok(()),
+            false => Err(RecordingError::Times {
+                years: u64::try_from(sum_ns / YEAR_NS).unwrap_or(u64::MAX),
             }),
         }
     }
@@ -120,10 +148,8 @@ impl Recording {
         let from = self.facts.iter().map(|facts| facts.from_ns).min();
         let until = self.facts.iter().map(|facts| facts.until_ns).max();
         let (first, last) = self.timeline.span_ns();
-        (
-            from.unwrap_or(first).min(first),
-            until.unwrap_or(last).max(last),
-        )
+        let from = from.unwrap_or(first).min(first);
+        (from, until.unwrap_or(last).max(last).max(from))
     }
 
     /// Returns the cost of recording a scope in a process.
@@ -179,6 +205,13 @@ impl Recording {
             Some(Value::Unsigned(number)) => Some(number),
             _ => None,
         }
+    }
+
+    /// Returns the time off the CPU that a note says: at most since the begin of the recording.
+    pub(crate) fn lost_ns(&self, note: usize) -> u64 {
+        let until_ns = self.timeline.events()[note].from_ns();
+        let lost_ns = self.number(note, "value").unwrap_or(0);
+        lost_ns.min(until_ns.saturating_sub(self.span_ns().0))
     }
 
     /// Returns the object that a message is for: its collection, and its number in there.
@@ -241,8 +274,8 @@ impl Facts {
             process,
             from_ns: number("from_ns"),
             until_ns: number("until_ns"),
-            dropped_events: number("dropped_events"),
-            refused_threads: number("refused_threads"),
+            dropped_events: number("dropped_events").min(COUNT_MAX),
+            refused_threads: number("refused_threads").min(COUNT_MAX),
             scope_cost: ScopeCost {
                 interior_ns: cost_ns("scope_interior_ns").unwrap_or(0.0),
                 exterior_ns: cost_ns("scope_exterior_ns").unwrap_or(0.0),
@@ -313,5 +346,76 @@ pub(crate) mod tests_support {
             writer.end(1, end_ns)?;
         }
         writer.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use raddle_timeline::{Event, Format, Track, Writer, read};
+
+    use super::*;
+    use crate::summary::Summary;
+
+    /// Returns the recording of two processes with these facts, and a worker with one task.
+    fn recording(facts: &[(&str, Value<'_>)], task_ns: u64) -> Result<Recording, RecordingError> {
+        let write = || {
+            let mut writer = Writer::new(Format::Perfetto, Vec::new())?;
+            for process in 0..2 {
+                writer.process(process, "program")?;
+                let track = |id: u32, name| Track {
+                    id: u64::from(2 * process + id),
+                    process,
+                    thread: id,
+                    name,
+                    rank: 0,
+                };
+                writer.track(&track(0, "raddle"))?;
+                writer.track(&track(1, "worker 0"))?;
+                let event = Event {
+                    category: FACTS,
+                    arguments: facts,
+                    ..Event::named("facts")
+                };
+                writer.instant(u64::from(2 * process), 0, &event)?;
+                let task = Event {
+                    category: "task",
+                    ..Event::named("task")
+                };
+                writer.begin(u64::from(2 * process + 1), 0, &task)?;
+                writer.end(u64::from(2 * process + 1), task_ns)?;
+            }
+            writer.finish()
+        };
+        let bytes: std::io::Result<Vec<u8>> = write();
+        Recording::new(read(&bytes.expect("memory")[..]).expect("a timeline"))
+    }
+
+    #[test]
+    fn counts_of_a_damaged_file_add_up_to_a_number() {
+        let facts = [("dropped_events", Value::Unsigned(u64::MAX))];
+        let recording = recording(&facts, 10).expect("facts");
+        assert_eq!(Summary::of(&recording).dropped_events, 2 * COUNT_MAX);
+    }
+
+    #[test]
+    fn a_recording_that_ends_before_it_begins_has_no_length() {
+        let facts = [
+            ("from_ns", Value::Unsigned(500)),
+            ("until_ns", Value::Unsigned(3)),
+        ];
+        let recording = recording(&facts, 0).expect("facts");
+        let (from_ns, until_ns) = recording.span_ns();
+        assert!(from_ns <= until_ns);
+        assert_eq!(Summary::of(&recording).length_ns, until_ns - from_ns);
+    }
+
+    #[test]
+    fn times_that_no_clock_has_are_an_error() {
+        let error = recording(&[], u64::MAX / 2).expect_err("292 years, twice");
+        assert_eq!(error.to_string().lines().count(), 1);
+        assert!(
+            matches!(error, RecordingError::Times { years: 500.. }),
+            "{error}"
+        );
     }
 }

@@ -1,10 +1,13 @@
 //! The state of a thread at each time.
 //!
 //! The innermost slice that says so decides: a task in a wait works, and the rest of the wait
-//! waits. Joins, loops, sections, entries and scopes do not change the state.
+//! waits. Joins, loops, sections, entries and scopes do not change the state of a worker. A thread
+//! that is no worker has no tasks: it works in its sections, loops and scopes.
 
 use raddle_timeline::{EventRecord, Timeline};
 use serde::Serialize;
+
+use raddle_trace::events::Thread;
 
 use crate::recording::{RecordedThread, Recording};
 
@@ -55,8 +58,9 @@ impl State {
     }
 
     /// Returns the state that a slice says, if it says one.
-    fn of(timeline: &Timeline, event: &EventRecord) -> Option<Self> {
+    fn of(timeline: &Timeline, event: &EventRecord, is_worker: bool) -> Option<Self> {
         match timeline.text(event.category()) {
+            "section" | "scope" | "loop" if !is_worker => Some(Self::Works),
             "task" | "fork" | "message" | "call" => Some(Self::Works),
             "wait" => Some(Self::Waits),
             "pause" => Some(Self::Unrecorded),
@@ -85,6 +89,7 @@ pub struct Stretch {
 #[must_use]
 pub fn stretches(recording: &Recording, thread: &RecordedThread) -> Vec<Stretch> {
     let (from_ns, until_ns) = recording.span_ns();
+    let is_worker = matches!(thread.thread, Thread::Worker { .. });
     let mut stretches = Stretches {
         done: Vec::new(),
         at_ns: from_ns,
@@ -92,7 +97,7 @@ pub fn stretches(recording: &Recording, thread: &RecordedThread) -> Vec<Stretch>
     // The open slices with a state: the end and the state of each.
     let mut open: Vec<(u64, State)> = Vec::new();
     for (_, event) in recording.events_of(thread) {
-        let Some(state) = State::of(recording.timeline(), event) else {
+        let Some(state) = State::of(recording.timeline(), event, is_worker) else {
             continue;
         };
         stretches.close(&mut open, event.from_ns());
