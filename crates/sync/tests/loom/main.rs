@@ -12,6 +12,7 @@ mod lane;
 mod late;
 mod latest;
 mod lock;
+mod log_segment;
 mod mpsc;
 mod offer;
 mod ordered;

@@ -1,14 +1,16 @@
 //! Decodes the words of recordings, and gives a time to each event.
 
+use raddle_sync::log_segment::LogCopy;
+
 use super::{Event, Events, Pause, ScopeCost, Thread, Track};
 use crate::record::kind::Kind;
-use crate::record::live::buffer::{Copied, SEGMENT_WORDS};
+use crate::record::live::buffer::SEGMENT_WORDS;
 use crate::record::live::head::{argument_of, kind_of, len_of, ticks_of_head};
 use crate::record::live::tracks::Label;
 use crate::session::pauses;
 
 /// The segments of one thread, and the number of segments that were overwritten.
-type Copies = (Vec<Copied>, u64);
+type Copies = (Vec<LogCopy>, u64);
 
 impl Events {
     /// Decodes the copies of all buffers.
@@ -145,7 +147,7 @@ struct Decoder {
 }
 
 impl Decoder {
-    fn segment(&mut self, copied: &Copied) {
+    fn segment(&mut self, copied: &LogCopy) {
         let mut words = copied.words.iter().copied();
         let kind_of = |head: &u64| Kind::from_number(kind_of(*head));
         if copied.words.first().and_then(kind_of) == Some(Kind::Resume) {
@@ -217,7 +219,7 @@ mod tests {
 
     fn decode(words: Vec<u64>) -> Vec<Record> {
         let mut decoder = Decoder::default();
-        decoder.segment(&Copied {
+        decoder.segment(&LogCopy {
             number: 1,
             begun: 1_000,
             words,

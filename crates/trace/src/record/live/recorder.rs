@@ -154,7 +154,7 @@ impl Recorder {
                     end();
                     end();
                 }
-                cost_of(&scratch.words_so_far())
+                cost_of(&buffer::words_so_far(scratch))
             })
             .collect();
         self.segment.set(segment);
@@ -280,7 +280,7 @@ impl Recorder {
             let recorded = Recorded {
                 words: before.words + SEGMENT_WORDS as u64,
                 readings: self.readings.get(),
-                forks: before.forks + full.count(Kind::Fork),
+                forks: before.forks + buffer::count(full, Kind::Fork),
             };
             self.recorded.set(recorded);
             if pauses::pause_if_costly(recorded, self.since.get()) {

@@ -3,9 +3,10 @@
 use std::ops::DerefMut;
 use std::sync::Arc;
 
+use raddle_sync::log_segment::LogCopy;
 use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
-use super::buffer::{self, Copied, Segment};
+use super::buffer::{self, Segment};
 
 /// The largest number of threads that record events. Further ones record nothing.
 const TRACKS_MAX: usize = 4_096;
@@ -104,9 +105,9 @@ impl Track {
 
     /// Copies the segments, oldest first. Returns them and the number of segments that were
     /// overwritten.
-    pub(crate) fn copy(&self) -> (Vec<Copied>, u64) {
+    pub(crate) fn copy(&self) -> (Vec<LogCopy>, u64) {
         let segments = self.segments().clone();
-        let mut copies: Vec<Copied> = segments.into_iter().filter_map(Segment::copy).collect();
+        let mut copies: Vec<LogCopy> = segments.into_iter().filter_map(Segment::copy).collect();
         copies.sort_unstable_by_key(|copied| copied.number);
         let begun = self.begun.load(Relaxed);
         let lost = begun.saturating_sub(copies.len() as u64);
