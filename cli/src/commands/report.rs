@@ -83,8 +83,14 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<Report, CliError> {
     let mut report = Report::new();
     report.written_to(arguments.output.clone());
     if let Some(key) = &arguments.csv {
-        let table = summary.table(key).map(|table| table.to_csv());
-        report.requested(&table.unwrap_or_default());
+        let Some(table) = summary.table(key) else {
+            let why = summary.no_forecast.as_ref().map(ToString::to_string);
+            return Err(CliError::Recording {
+                path: arguments.files[0].clone(),
+                reason: format!("no table {key}: {}", why.unwrap_or_default()),
+            });
+        };
+        report.requested(&table.to_csv());
         return Ok(report);
     }
     if arguments.json {

@@ -93,6 +93,32 @@ fn messages_of_all_nodes_are_recorded_as_they_are_counted() {
 }
 
 #[test]
+fn a_table_that_a_recording_does_not_have_is_an_error_and_no_empty_file() {
+    let folder = Folder::new("report-no-table");
+    let file = folder.path("short.pftrace");
+    // The buffer is too small for all events.
+    let outcome = raddle()
+        .args([
+            "kneighbor",
+            "--iterations",
+            "5000",
+            "--workers",
+            "2",
+            "--trace",
+        ])
+        .arg(&file)
+        .env("RADDLE_TRACE_DETAIL", "all")
+        .env("RADDLE_TRACE_BUFFER", "1")
+        .output();
+    assert!(outcome.expect("the program starts").status.success());
+    let file = file.display().to_string();
+    let output = folder.file("t.csv", "kept").display().to_string();
+    let error = run_badly(["report", &file, "--csv", "path", "-o", &output]);
+    assert!(error.contains("no table path: "), "{error}");
+    assert_eq!(std::fs::read_to_string(output).expect("a file"), "kept");
+}
+
+#[test]
 fn a_job_with_a_killed_node_leaves_parts_that_can_be_reported_together() {
     let folder = Folder::new("report-parts");
     let file = folder.path("job.pftrace");

@@ -190,3 +190,63 @@ fn a_terminal_shows_programs_until_a_key_ends_it() {
     let end = text.rfind("\u{1b}[?1049l").expect("its end");
     assert!(begin < end, "{text}");
 }
+
+/// Starts the view on a terminal of its own, and returns that terminal and the process of the view.
+fn view(folder: &Folder, before: &str) -> (Child, String) {
+    let call = format!("{before} exec {} top", env!("CARGO_BIN_EXE_raddle"));
+    let mut terminal = Command::new("script")
+        .args(["--quiet", "--return", "--command", &call, "/dev/null"])
+        .env("XDG_RUNTIME_DIR", folder.as_ref())
+        .env("TERM", "xterm")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script starts");
+    let keys = terminal.stdin.take();
+    let child = || {
+        let found = Command::new("pgrep")
+            .args(["-x", "-P", &terminal.id().to_string(), "raddle"])
+            .output()
+            .expect("pgrep runs");
+        let text = String::from_utf8(found.stdout).expect("a number");
+        text.trim().to_owned()
+    };
+    while child().is_empty() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let process = child();
+    terminal.stdin = keys;
+    // It draws by now.
+    thread::sleep(Duration::from_millis(500));
+    (terminal, process)
+}
+
+#[test]
+fn a_signal_restores_the_terminal() {
+    let folder = Folder::new("top-signal");
+    let (terminal, process) = view(&folder, "");
+    let kill = Command::new("kill").args(["-s", "TERM", &process]).status();
+    assert!(kill.expect("kill runs").success());
+    let output = terminal.wait_with_output().expect("script ends");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("\u{1b}[?1049h"), "{text}");
+    assert!(text.contains("\u{1b}[?25h\u{1b}[?1049l"), "{text}");
+}
+
+#[test]
+fn a_view_ends_with_its_terminal_also_if_it_ignores_hangups() {
+    let folder = Folder::new("top-hangup");
+    let (mut terminal, process) = view(&folder, "trap '' HUP;");
+    terminal.kill().expect("script runs");
+    terminal.wait().expect("script ends");
+    let status = format!("/proc/{process}/stat");
+    let is_there = || fs::read_to_string(&status).is_ok_and(|stat| !stat.contains(") Z "));
+    for _ in 0..3_000 {
+        if !is_there() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    let _gone = Command::new("kill").args(["-s", "KILL", &process]).status();
+    panic!("the view goes on without a terminal");
+}

@@ -311,3 +311,96 @@ fn the_variable_records_every_command_with_workers() {
     let timeline = timeline(&folder.path(name));
     assert!(counts(&timeline).contains_key("join"));
 }
+
+#[test]
+fn a_signal_during_the_writing_waits_for_the_file() {
+    let folder = Folder::new("trace-twice");
+    let file = folder.path("t.pftrace");
+    let mut program = raddle()
+        .args([
+            "kneighbor",
+            "--iterations",
+            "1e9",
+            "--workers",
+            "2",
+            "--quiet",
+            "--trace",
+        ])
+        .arg(&file)
+        .env("RADDLE_TRACE_DETAIL", "all")
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let process = Pid::from_raw(program.id() as i32);
+    // Many events, so that the writing takes some time.
+    thread::sleep(Duration::from_millis(2_500));
+    kill(process, Signal::SIGTERM).expect("it runs");
+    while folder.names().is_empty() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    kill(process, Signal::SIGTERM).expect("it has not been waited for");
+    assert_eq!(program.wait().expect("it ends").code(), None);
+    assert_eq!(folder.names(), ["t.pftrace"]);
+    assert!(!timeline(&file).events().is_empty());
+}
+
+#[test]
+fn a_pipe_gets_the_recording() {
+    let folder = Folder::new("trace-pipe");
+    let pipe = folder.path("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo runs").success());
+    let reader = {
+        let pipe = pipe.clone();
+        thread::spawn(move || read(File::open(pipe).expect("a pipe")).expect("a timeline"))
+    };
+    let outcome: Outcome = raddle()
+        .args(["sort", "1000", "--quiet", "--trace"])
+        .arg(&pipe)
+        .output()
+        .expect("the program starts")
+        .into();
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let timeline = reader.join().expect("the reader ends");
+    assert!(!timeline.events().is_empty());
+}
+
+#[test]
+fn all_nodes_replace_the_numbers_in_the_name_alike_and_several_jobs_are_a_warning() {
+    let folder = Folder::new("trace-names");
+    let call = |mode: &str| -> (u32, Outcome) {
+        let program = raddle()
+            .args([
+                "kneighbor",
+                "--iterations",
+                "20",
+                "--repeat",
+                "1",
+                "--mode",
+                mode,
+                "--trace",
+            ])
+            .arg(folder.path("%p-%n.pftrace"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        (
+            program.id(),
+            program.wait_with_output().expect("it ends").into(),
+        )
+    };
+    let (process, outcome) = call("shm");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let name = format!("{process}-0.pftrace");
+    assert_eq!(folder.names(), [&*name]);
+    assert_eq!(timeline(&folder.path(&name)).processes().len(), 2);
+    assert!(!outcome.errors.contains("warning"), "{outcome:?}");
+    let (_, outcome) = call("all");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(
+        outcome.errors.contains("jobs ran; of the nodes"),
+        "{outcome:?}"
+    );
+    assert_eq!(folder.names().len(), 2);
+}

@@ -145,7 +145,7 @@ impl Table {
         let rows = self.rows.iter().take(count).map(|row| {
             let cells = row.iter().enumerate();
             cells
-                .map(|(column, cell)| self.text_of(column, cell))
+                .map(|(column, cell)| one_line(&self.text_of(column, cell)))
                 .collect()
         });
         let lines: Vec<Vec<String>> = [headings.collect()].into_iter().chain(rows).collect();
@@ -183,6 +183,11 @@ impl Table {
     }
 }
 
+/// Replaces control characters, which would have an effect on a terminal.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
+}
+
 impl fmt::Display for Table {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.to_text(usize::MAX))
@@ -207,6 +212,10 @@ mod tests {
             "name       ms  n\na, \"b\"   1.50\nc       12.00  7\n"
         );
         assert!(table().to_text(1).ends_with("... and 1 more\n"));
+        let mut table = table();
+        table.row(["d\u{1b}[31m\ne".into(), Cell::Empty, Cell::Empty]);
+        let text = table.to_string();
+        assert!(text.ends_with("\nd\u{fffd}[31m\u{fffd}e\n"), "{text:?}");
     }
 
     #[test]

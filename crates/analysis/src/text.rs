@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::page::work_and_span;
 use crate::states::State;
 use crate::summary::Summary;
-use crate::table::Table;
+use crate::table::{Table, one_line};
 use crate::utilisation::ThreadUtilisation;
 
 /// The number of characters for the time of the recording.
@@ -22,7 +22,7 @@ pub fn render(summary: &Summary, rows: usize) -> String {
             0.0 => "    -".to_owned(),
             loss => format!("{:3.0} %", loss * 100.0),
         };
-        let sentence = wrap(&finding.text, WIDTH);
+        let sentence = wrap(&one_line(&finding.text), WIDTH);
         // Writing to a string cannot fail.
         let _infallible = writeln!(text, "{lost}  {}", sentence.replace('\n', "\n       "));
     }
@@ -57,16 +57,13 @@ fn titled(table: &Table, rows: usize) -> String {
 fn over_time(summary: &Summary, rows: usize) -> String {
     let threads = &summary.utilisation.threads;
     let shown = &threads[..threads.len().min(rows.max(8))];
-    let names = shown.iter().map(|thread| thread.name.chars().count());
-    let width = names.max().unwrap_or(0);
+    let names: Vec<String> = shown.iter().map(|thread| one_line(&thread.name)).collect();
+    let lengths = names.iter().map(|name| name.chars().count());
+    let width = lengths.max().unwrap_or(0);
     let mut text = String::new();
-    for thread in shown {
-        let _infallible = writeln!(
-            text,
-            "{:<width$}  {}",
-            thread.name,
-            bars(thread, summary.length_ns)
-        );
+    for (thread, name) in shown.iter().zip(names) {
+        let bars = bars(thread, summary.length_ns);
+        let _infallible = writeln!(text, "{name:<width$}  {bars}");
     }
     text
 }

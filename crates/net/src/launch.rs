@@ -13,6 +13,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::parent_id;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -219,7 +220,13 @@ impl Launch {
     }
 
     fn nodes(&self, node: Node, children: Children) -> Nodes {
-        trace_file::set_node(node.id().0.into(), node.shape().nodes.into());
+        // The first node has started the others, or MPI has started all.
+        let job_process = match node.id().0 {
+            0 if !self.kind.is_by_mpi() => std::process::id(),
+            _ => parent_id(),
+        };
+        let (id, count) = (node.id().0, node.shape().nodes);
+        trace_file::set_node(id.into(), count.into(), job_process);
         let (grace, silence) = (self.grace, self.silence);
         Nodes {
             node,

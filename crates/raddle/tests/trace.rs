@@ -89,6 +89,19 @@ fn sixty_four_workers_are_recorded_on_any_machine() {
 }
 
 #[test]
+fn a_relative_name_is_that_of_the_folder_in_which_the_program_began() {
+    if is_recorded() {
+        runtime(1).install(|| std::env::set_current_dir("/").expect("a folder"));
+        return;
+    }
+    let name = format!("relative-{}.pftrace", std::process::id());
+    let test = "a_relative_name_is_that_of_the_folder_in_which_the_program_began";
+    let (status, _) = record(test, &[("RADDLE_TRACE", &name)]);
+    assert!(status.success());
+    std::fs::remove_file(&name).expect("the file is here");
+}
+
+#[test]
 fn a_hundred_million_events_keep_the_newest() {
     const EVENTS: u64 = 100_000_000;
     if is_recorded() {

@@ -78,7 +78,8 @@ static OPEN: Mutex<Option<PathBuf>> = Mutex::new(None);
 /// in the folder for temporary files.
 #[must_use]
 pub fn folder() -> PathBuf {
-    let of_user = env::var_os("XDG_RUNTIME_DIR").filter(|path| Path::new(path).is_dir());
+    let of_user = env::var_os("XDG_RUNTIME_DIR")
+        .filter(|path| Path::new(path).is_absolute() && Path::new(path).is_dir());
     match of_user {
         Some(path) => Path::new(&path).join("raddle"),
         None => env::temp_dir().join(format!("raddle-{}", user())),

@@ -26,21 +26,53 @@ pub struct VariableError {
     pub expected: &'static str,
 }
 
-/// The number of this node, and the number of nodes.
-static NODE: Mutex<(u32, u32)> = Mutex::new((0, 1));
+/// The job of which this process is a node.
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    node: u32,
+    node_count: u32,
+    /// The process that stands for the job; `None` before there is one.
+    process: Option<u32>,
+    /// The number of jobs so far.
+    count: u32,
+}
 
-fn locked() -> impl DerefMut<Target = (u32, u32)> {
-    NODE.lock().unwrap_or_else(PoisonError::into_inner)
+static JOB: Mutex<Job> = Mutex::new(Job {
+    node: 0,
+    node_count: 1,
+    process: None,
+    count: 0,
+});
+
+fn job() -> impl DerefMut<Target = Job> {
+    JOB.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the number of this node, and the number of nodes.
 pub(crate) fn node() -> (u32, u32) {
-    *locked()
+    let job = job();
+    (job.node, job.node_count)
 }
 
-/// Says which node of a job this process is.
-pub(crate) fn set_node(node: u32, node_count: u32) {
-    *locked() = (node, node_count);
+/// Returns the process that stands for the job of this one: itself if it is in none.
+pub(crate) fn job_process() -> u32 {
+    job().process.unwrap_or_else(std::process::id)
+}
+
+/// Returns the number of jobs of several nodes in which this process took part.
+pub(crate) fn job_count() -> u32 {
+    job().count
+}
+
+/// Says which node of a job this process is, and which process stands for the job.
+pub(crate) fn set_node(node: u32, node_count: u32, job_process: u32) {
+    let mut job = job();
+    *job = Job {
+        node,
+        node_count,
+        process: Some(job_process),
+        count: job.count + u32::from(node_count > 1),
+    };
 }
 
 /// Returns the name of the program, without its folder.

@@ -10,7 +10,7 @@
 //! A child process that fork(2) makes is not recorded. A process that is killed by SIGKILL or a
 //! crash leaves no file. The name of the file ends the way in which it is written: `.json` for the
 //! Trace Event Format of Chrome, anything else for Perfetto. In the name, `%p` stands for the
-//! process id and `%n` for the number of the node.
+//! process id and `%n` for the number of the node: in a job, those of its first node.
 //!
 //! # Several processes
 //! Each node of a job writes a part, `FILE.node-N`, and the node that ends last joins all parts to
@@ -30,7 +30,7 @@ mod signals;
 use std::env;
 use std::io;
 use std::ops::DerefMut;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::sync::{Mutex, PoisonError};
 
 use raddle_sync::exit::call_at_exit;
@@ -44,7 +44,7 @@ use crate::is_forked;
 use crate::process::{self, VariableError, variable};
 use crate::session::{BUFFER_BYTES, BeginError, Detail, Options, Recording};
 use crate::sources;
-use crate::whole_file::WholeFile;
+use crate::whole_file::{WholeFile, check};
 
 /// The environment variable with the name of the file.
 pub const VARIABLE: &str = "RADDLE_TRACE";
@@ -79,6 +79,9 @@ pub enum TraceFileError {
 pub struct Written {
     /// The file: that of the job, or the part of this node if other nodes are still running.
     pub path: PathBuf,
+    /// The number of jobs of several nodes in which this process took part. The file has the other
+    /// nodes of the last one only.
+    pub jobs: u32,
     /// The number of events.
     pub events: u64,
     /// About how many older events were dropped.
@@ -94,6 +97,9 @@ struct OfProcess {
 
 static OF_PROCESS: Mutex<Option<OfProcess>> = Mutex::new(None);
 
+/// Held while the file is written. It is taken before `OF_PROCESS`.
+static WRITING: Mutex<()> = Mutex::new(());
+
 fn of_process() -> impl DerefMut<Target = Option<OfProcess>> {
     OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -108,15 +114,16 @@ pub fn begin(path: &Path) -> Result<(), TraceFileError> {
         buffer_bytes: buffer_bytes()?,
         detail: detail()?,
     };
+    // The program may change to another folder.
+    let path = absolute(path).map_err(|source| write_error(path, source))?;
     // Find out now whether the file can be written, and not after an hour of work.
-    let probe = WholeFile::create(&with_numbers(path, 0));
-    drop(probe.map_err(|source| write_error(path, source))?);
+    check(&with_numbers(&path)).map_err(|source| write_error(&path, source))?;
     let mut of_process = of_process();
     if of_process.is_some() {
         return Err(BeginError::UnderWay.into());
     }
     *of_process = Some(OfProcess {
-        path: path.to_owned(),
+        path,
         recording: Recording::begin(&options)?,
         values: Vec::new(),
     });
@@ -145,9 +152,10 @@ pub fn is_under_way() -> bool {
     !is_forked() && of_process().is_some()
 }
 
-/// Says which node of a job this process is.
-pub fn set_node(node: u32, node_count: u32) {
-    process::set_node(node, node_count);
+/// Says which node of a job this process is, and which process stands for the job in the names of
+/// files: the first node, or what has started all nodes.
+pub fn set_node(node: u32, node_count: u32, job_process: u32) {
+    process::set_node(node, node_count, job_process);
     if let Some(of_process) = &*of_process() {
         parts::remove_old(&of_process.path, node, node_count);
     }
@@ -172,6 +180,8 @@ pub fn finish() -> Option<Result<Written, TraceFileError>> {
     if is_forked() {
         return None;
     }
+    // A signal that comes during the writing waits until the file is complete.
+    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let of_process = of_process().take()?;
     Some(of_process.write())
 }
@@ -199,7 +209,7 @@ impl OfProcess {
         let events = self.recording.events();
         drop(self.recording);
         let (node, node_count) = process::node();
-        let path = with_numbers(&self.path, node);
+        let path = with_numbers(&self.path);
         let own = match node_count {
             1 => path.clone(),
             _ => parts::name(&path, node),
@@ -209,6 +219,7 @@ impl OfProcess {
         let tracks = events.tracks.iter();
         Ok(Written {
             path: if joined { path } else { own },
+            jobs: process::job_count(),
             events: tracks.clone().map(|track| track.events.len() as u64).sum(),
             dropped: tracks.map(|track| track.dropped).sum(),
         })
@@ -270,12 +281,13 @@ fn write_error(path: &Path, source: io::Error) -> TraceFileError {
     }
 }
 
-/// Replaces `%p` and `%n` in the name of a file.
-fn with_numbers(path: &Path, node: u32) -> PathBuf {
+/// Replaces `%p` and `%n` in the name of a file. All nodes of a job replace them by the same
+/// numbers, because they write one file.
+fn with_numbers(path: &Path) -> PathBuf {
     match path.to_str() {
         Some(text) if text.contains('%') => text
-            .replace("%p", &std::process::id().to_string())
-            .replace("%n", &node.to_string())
+            .replace("%p", &process::job_process().to_string())
+            .replace("%n", "0")
             .into(),
         _ => path.to_owned(),
     }

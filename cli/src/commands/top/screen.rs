@@ -1,14 +1,20 @@
 //! The terminal: draws the lines about running programs until a key ends it.
 //!
 //! The text is on the alternate screen, so that the terminal is afterwards as it was before, also
-//! after an error and a panic.
+//! after an error, a panic and a signal that ends the program.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyModifiers};
 use crossterm::{cursor, execute, queue, style, terminal};
 use raddle_trace::monitor::{self, VARIABLE};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 
 use super::sample::{Program, Sampler};
 use super::text;
@@ -21,6 +27,9 @@ const INTERVALS: [Duration; 2] = [Duration::from_millis(100), Duration::from_min
 /// The time to the first rates.
 const FIRST: Duration = Duration::from_millis(500);
 
+/// The longest time without a look at signals and at the terminal.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// The terminal as the view needs it, until this is dropped.
 struct Screen;
 
@@ -30,6 +39,8 @@ struct View {
     is_paused: bool,
     /// The number of lines above the top of the terminal.
     scrolled: usize,
+    /// The size of the terminal when it was drawn last.
+    size: (u16, u16),
 }
 
 /// The effect of a key.
@@ -61,21 +72,34 @@ impl Drop for Screen {
 pub(super) fn show(mut sampler: Sampler, interval: Duration) -> Result<(), CliError> {
     // An error of the call is better seen on the usual screen.
     let mut programs = sampler.take()?;
-    let _screen = Screen::begin().map_err(CliError::StandardOutput)?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(CliError::StandardOutput)?;
+    let keyboard = Keyboard::open().map_err(CliError::StandardOutput)?;
+    let screen = Screen::begin().map_err(CliError::StandardOutput)?;
     let mut view = View {
         interval,
         is_paused: false,
         scrolled: 0,
+        size: (0, 0),
     };
     view.draw(&programs)?;
     // The first rates soon.
     let mut next = Instant::now() + view.interval.min(FIRST);
     loop {
-        let left = next.saturating_duration_since(Instant::now());
-        if event::poll(left).map_err(CliError::StandardOutput)? {
+        if let Some(signal) = signals.pending().next() {
+            drop(screen);
+            // Ends the process.
+            let _ended = emulate_default_handler(signal);
+            return Ok(());
+        }
+        let left = next.saturating_duration_since(Instant::now()).min(LOOK);
+        let input = keyboard.wait(left).map_err(CliError::StandardOutput)?;
+        if input == Input::Gone {
+            return Ok(());
+        }
+        let is_there = input == Input::Keys && event::poll(Duration::ZERO).unwrap_or(false);
+        if is_there {
             let effect = match event::read().map_err(CliError::StandardOutput)? {
                 Event::Key(key) if !key.is_release() => view.press(key),
-                Event::Resize(..) => Effect::Draw,
                 _ => Effect::Nothing,
             };
             match effect {
@@ -88,11 +112,62 @@ pub(super) fn show(mut sampler: Sampler, interval: Duration) -> Result<(), CliEr
             }
             continue;
         }
+        if Instant::now() < next {
+            if terminal::size().is_ok_and(|size| size != view.size) {
+                view.draw(&programs)?;
+            }
+            continue;
+        }
         if !view.is_paused {
             programs = sampler.take()?;
             view.draw(&programs)?;
         }
         next = Instant::now() + view.interval;
+    }
+}
+
+/// The device from which the keys come.
+enum Keyboard {
+    StandardInput,
+    Terminal(File),
+}
+
+/// The state of the keyboard.
+#[derive(Debug, PartialEq, Eq)]
+enum Input {
+    Keys,
+    Nothing,
+    /// The terminal has gone. Reading a key from it would not end.
+    Gone,
+}
+
+impl Keyboard {
+    /// Opens the same device that crossterm reads.
+    fn open() -> io::Result<Self> {
+        match io::stdin().is_terminal() {
+            true => Ok(Self::StandardInput),
+            false => File::open("/dev/tty").map(Self::Terminal),
+        }
+    }
+
+    /// Waits for keys. Also a signal ends the wait.
+    fn wait(&self, time: Duration) -> io::Result<Input> {
+        let standard = io::stdin();
+        let mut polled = [match self {
+            Self::StandardInput => PollFd::new(&standard, PollFlags::IN),
+            Self::Terminal(terminal) => PollFd::new(terminal, PollFlags::IN),
+        }];
+        let time = Timespec::try_from(time).unwrap_or_default();
+        match poll(&mut polled, Some(&time)) {
+            Err(Errno::INTR) => return Ok(Input::Nothing),
+            result => result?,
+        };
+        let found = polled[0].revents();
+        Ok(match found {
+            _ if found.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => Input::Gone,
+            _ if found.contains(PollFlags::IN) => Input::Keys,
+            _ => Input::Nothing,
+        })
     }
 }
 
@@ -121,7 +196,8 @@ impl View {
     }
 
     fn try_draw(&mut self, programs: &[Program]) -> io::Result<()> {
-        let (width, height) = terminal::size()?;
+        self.size = terminal::size()?;
+        let (width, height) = self.size;
         let lines = self.frame(programs, usize::from(width), usize::from(height));
         let mut out = io::stdout().lock();
         queue!(out, terminal::BeginSynchronizedUpdate)?;
@@ -198,6 +274,7 @@ mod tests {
             interval: Duration::from_secs(1),
             is_paused: false,
             scrolled: 0,
+            size: (0, 0),
         };
         assert_eq!(view.press(key(KeyCode::Char('x'))), Effect::Nothing);
         assert_eq!(view.press(key(KeyCode::Char(' '))), Effect::Draw);
@@ -218,6 +295,7 @@ mod tests {
             interval: Duration::from_secs(1),
             is_paused: false,
             scrolled: 50,
+            size: (0, 0),
         };
         for (width, height) in [(0, 0), (1, 1), (20, 2), (80, 24), (300, 100)] {
             let lines = view.frame(&[], width, height);

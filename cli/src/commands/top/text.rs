@@ -38,7 +38,8 @@ fn lines_of(state: &ProcessSnapshot, runtimes: &[RuntimeRates]) -> Vec<String> {
     let age = units::time(Duration::from_nanos(state.age_ns));
     let mut lines = vec![format!(
         "process {}  {}{node}  runs for {age}",
-        state.process, state.command
+        state.process,
+        state.command.replace(char::is_control, "\u{fffd}")
     )];
     for runtime in runtimes {
         lines.push(heading(runtime, runtimes.len() > 1));
