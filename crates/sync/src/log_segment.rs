@@ -132,6 +132,7 @@ impl<const WORDS: usize> LogSegment<WORDS> {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
+    use crate::prim::thread;
 
     #[test]
     fn a_segment_gives_back_the_words_that_were_appended() {
@@ -153,7 +154,7 @@ mod tests {
     fn a_copy_never_mixes_two_uses_of_a_segment() {
         let segment = LogSegment::<64>::default();
         let rounds = if cfg!(miri) { 20 } else { 2_000 };
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             scope.spawn(|| {
                 for round in 1..=rounds {
                     segment.begin(round, round);
