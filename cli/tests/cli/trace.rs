@@ -201,9 +201,12 @@ fn a_command_that_is_interrupted_leaves_its_file() {
     let folder = Folder::new("trace-signal");
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
         let file = folder.path(signal.as_str());
-        let mut child = raddle()
+        // Tests that were started in the background of a shell inherit that SIGINT is ignored.
+        let mut child = Command::new("env")
+            .args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_raddle")])
             .args(["sort", "2e8", "--trace"])
             .arg(&file)
+            .env_remove("RADDLE_TRACE")
             .env("RADDLE_TRACE_BUFFER", "4")
             .stdout(Stdio::null())
             .spawn()
