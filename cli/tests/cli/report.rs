@@ -190,9 +190,14 @@ fn work_span_and_the_simulated_time_of_one_worker_agree() {
     let value = json(&run_well(["report", &file, "--json", "--quiet"]));
     let forecast = &value["forecast"];
     let number = |value: &Value| value.as_f64().expect("a number");
-    let busy = number(&forecast["span"]["work_ns"]) + number(&forecast["span"]["outside_ns"]);
+    let work = number(&forecast["span"]["work_ns"]);
+    let busy = work + number(&forecast["span"]["outside_ns"]);
     let one = number(&forecast["points"][0]["run"]["ns"]);
-    assert!((busy - one).abs() <= 0.01 * one, "{busy} {one}");
+    // The thread outside may work beside the worker, if that was interrupted at its end.
+    assert!(
+        one <= 1.01 * busy && work <= 1.01 * one,
+        "{work} {busy} {one}"
+    );
     let recorded = number(&forecast["recorded_ns"]);
     assert!(one <= 1.01 * recorded, "{one} {recorded}");
     assert!(number(&forecast["span"]["span_ns"]) <= one, "{forecast}");
