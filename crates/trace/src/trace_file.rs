@@ -31,7 +31,13 @@ use std::env;
 use std::io;
 use std::ops::DerefMut;
 use std::path::{Path, PathBuf, absolute};
+#[cfg(not(any(loom, shuttle, miri)))]
+use std::sync::TryLockError;
 use std::sync::{Mutex, PoisonError};
+#[cfg(not(any(loom, shuttle, miri)))]
+use std::thread;
+#[cfg(not(any(loom, shuttle, miri)))]
+use std::time::{Duration, Instant};
 
 use raddle_sync::exit::call_at_exit;
 use raddle_timeline::{Format, Writer};
@@ -157,7 +163,7 @@ pub fn is_under_way() -> bool {
 pub fn set_node(node: u32, node_count: u32, job_process: u32) {
     process::set_node(node, node_count, job_process);
     if let Some(of_process) = &*of_process() {
-        parts::remove_old(&of_process.path, node, node_count);
+        parts::remove_old(&with_numbers(&of_process.path), node, node_count);
     }
 }
 
@@ -184,6 +190,20 @@ pub fn finish() -> Option<Result<Written, TraceFileError>> {
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let of_process = of_process().take()?;
     Some(of_process.write())
+}
+
+/// Waits until no thread writes the file. Returns false if one still does after `limit`: it may
+/// write to a pipe without a reader.
+#[cfg(not(any(loom, shuttle, miri)))]
+fn is_written_within(limit: Duration) -> bool {
+    let begun = Instant::now();
+    while matches!(WRITING.try_lock(), Err(TryLockError::WouldBlock)) {
+        if begun.elapsed() >= limit {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    true
 }
 
 /// Ends the recording of this process without writing its file.

@@ -96,8 +96,9 @@ pub(super) fn show(mut sampler: Sampler, interval: Duration) -> Result<(), CliEr
         if input == Input::Gone {
             return Ok(());
         }
-        let is_there = input == Input::Keys && event::poll(Duration::ZERO).unwrap_or(false);
-        if is_there {
+        // One read may bring several keys.
+        let has_keys = input == Input::Keys;
+        while has_keys && event::poll(Duration::ZERO).unwrap_or(false) {
             let effect = match event::read().map_err(CliError::StandardOutput)? {
                 Event::Key(key) if !key.is_release() => view.press(key),
                 _ => Effect::Nothing,
@@ -110,7 +111,6 @@ pub(super) fn show(mut sampler: Sampler, interval: Duration) -> Result<(), CliEr
                 }
                 Effect::Nothing => {}
             }
-            continue;
         }
         if Instant::now() < next {
             if terminal::size().is_ok_and(|size| size != view.size) {

@@ -7,13 +7,17 @@
 use std::fs;
 use std::sync::Once;
 use std::thread;
+use std::time::Duration;
 
 use raddle_sync::prim::default_signals_in_children;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use super::finish_at_exit;
+use super::{finish_at_exit, is_written_within};
+
+/// The longest time that a signal waits for another thread to write the file.
+const WRITING_MAX: Duration = Duration::from_secs(30);
 
 /// Makes those signals write the file that would end the process now.
 pub(super) fn finish_at_signals() {
@@ -28,7 +32,9 @@ pub(super) fn finish_at_signals() {
         };
         let wait = move || {
             for signal in signals.forever() {
-                finish_at_exit();
+                if is_written_within(WRITING_MAX) {
+                    finish_at_exit();
+                }
                 // Ends the process.
                 let _ = emulate_default_handler(signal);
             }
