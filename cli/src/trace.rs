@@ -7,7 +7,6 @@ use raddle_trace::trace_file::{self, Written};
 
 use crate::arguments::Options;
 use crate::error::CliError;
-use crate::output;
 
 /// The recording of a command, if there is one.
 #[must_use = "the file is written by `finish`"]
@@ -51,13 +50,6 @@ impl Trace {
         if !options.quiet && !Launch::is_started() {
             // If standard error is closed, the file is there nevertheless.
             let _unread = writeln!(io::stderr(), "{}", line(&written));
-            if written.jobs > 1 {
-                output::warn(&format!(
-                    "{}: {} jobs ran; of the nodes that were started, it has those of the last one",
-                    written.path.display(),
-                    written.jobs
-                ));
-            }
         }
         Ok(())
     }

@@ -4,9 +4,10 @@
 #[path = "../../../crates/net/tests/mpirun/mod.rs"]
 mod mpirun;
 
+use std::ffi::OsString;
 use std::process::Output;
 
-use crate::common::run_badly;
+use crate::common::{Folder, json, run_badly, run_well};
 
 /// The variables that allow the `mpirun` of Open MPI to start programs as root, as in a container.
 const AS_ROOT: [(&str, &str); 2] = [
@@ -52,6 +53,54 @@ fn a_message_goes_from_process_to_process_and_back() {
     // Without options, the start by MPI selects the transport.
     let outcome = by_mpi(&["pingpong", "--trips", "50", "--size", "1,3456"]);
     expect(&outcome, &["2 nodes by mpi"]);
+}
+
+// The second process has a clock that is 5,000 s ahead, as on a machine that was started earlier.
+#[test]
+fn recordings_of_machines_with_different_clocks_have_one_time() {
+    let folder = Folder::new("mpi-clocks");
+    let file = folder.path("job.pftrace");
+    let program = env!("CARGO_BIN_EXE_raddle");
+    let file_name = file.display().to_string();
+    let call = [
+        "kneighbor",
+        "--mode",
+        "mpi",
+        "--iterations",
+        "100",
+        "--repeat",
+        "1",
+        "--trace",
+        &file_name,
+    ];
+    let user = match nix::unistd::geteuid().is_root() {
+        true => &[][..],
+        false => &["--map-root-user"],
+    };
+    let ahead = ["--time", "--monotonic", "5000", "--fork", program];
+    let mut arguments = vec!["-n", "1", program];
+    arguments.extend(call);
+    arguments.extend([":", "-n", "1", "unshare"]);
+    arguments.extend(user);
+    arguments.extend(ahead);
+    arguments.extend(call);
+    let arguments: Vec<_> = arguments.into_iter().map(OsString::from).collect();
+    let outcome = mpirun::mpirun_with(&arguments, []);
+    expect(&outcome, &[]);
+    let value = json(&run_well(["report", &file_name, "--json", "--quiet"]));
+    let length_ns = value["length_ns"].as_f64().expect("a number");
+    assert!(length_ns < 1e12, "{length_ns}");
+    // Messages are paired in the order of their times, in both directions.
+    let flows = value["messages"]["between_nodes"].as_array();
+    assert_eq!(flows.map(Vec::len), Some(2), "{}", value["messages"]);
+    let entries = value["messages"]["entries"].as_array().expect("a list");
+    for entry in entries
+        .iter()
+        .filter(|entry| entry["traffic"]["messages"] == 200)
+    {
+        let run = entry["run"][0].as_u64().expect("a number");
+        assert!(run >= 190, "{entry}");
+    }
 }
 
 #[test]

@@ -93,6 +93,50 @@ fn messages_of_all_nodes_are_recorded_as_they_are_counted() {
 }
 
 #[test]
+fn a_command_with_several_jobs_has_the_nodes_of_all_of_them() {
+    let folder = Folder::new("report-jobs");
+    let file = folder.path("jobs.pftrace");
+    let call = "kneighbor --mode shm --nodes 2 --progress all --iterations 50 --repeat 1";
+    let outcome: Outcome = raddle()
+        .args(call.split(' '))
+        .arg("--trace")
+        .arg(&file)
+        .env("RADDLE_TRACE_DETAIL", "all")
+        .output()
+        .expect("the program starts")
+        .into();
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(!outcome.errors.contains("warning"), "{outcome:?}");
+    assert_eq!(folder.names(), ["jobs.pftrace"]);
+    let value = json(&run_well([
+        "report",
+        &file.display().to_string(),
+        "--json",
+        "--quiet",
+    ]));
+    let nodes = value["messages"]["nodes"].as_array().expect("a list");
+    assert_eq!(
+        nodes[..3],
+        ["node 0", "node 1", "job 2, node 1"],
+        "{nodes:?}"
+    );
+    // The first node and the other one of each job send to each other. A node also wakes itself.
+    let flows = value["messages"]["between_nodes"].as_array();
+    let flows = flows.expect("a list").iter();
+    let pairs: Vec<_> = flows
+        .filter_map(|flow| Some((flow["from"].as_u64()?, flow["to"].as_u64()?)))
+        .filter(|(from, to)| from != to)
+        .collect();
+    let others = 1..nodes.len() as u64;
+    let forth = others.clone().map(|node| (0, node));
+    let back = others.map(|node| (node, 0));
+    assert_eq!(pairs, forth.chain(back).collect::<Vec<_>>());
+    let threads = value["utilisation"]["threads"].as_array().expect("a list");
+    let is_there = |name: &str| threads.iter().any(|thread| thread["name"] == name);
+    assert!(is_there("job 2, node 1, worker 0"), "{threads:?}");
+}
+
+#[test]
 fn a_table_that_a_recording_does_not_have_is_an_error_and_no_empty_file() {
     let folder = Folder::new("report-no-table");
     let file = folder.path("short.pftrace");

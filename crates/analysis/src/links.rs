@@ -10,7 +10,7 @@ use raddle_timeline::NameId;
 
 use crate::recording::Recording;
 
-/// The difference between the clocks of two processes that is taken for an error.
+/// The difference between the times of two processes of one machine that is taken for an error.
 const ERROR_NS: u64 = 20_000;
 
 /// The causes of tasks and messages: indexes of events.
@@ -76,6 +76,8 @@ impl Links {
                 }
             }
         }
+        let clock_errors = recording.facts().iter().map(|facts| facts.clock_error_ns);
+        let error_ns = ERROR_NS + 2 * clock_errors.max().unwrap_or(0);
         for (target, mut causes) in sent {
             let mut effects = run.remove(&target).unwrap_or_default();
             causes.sort_unstable();
@@ -83,7 +85,7 @@ impl Links {
             let mut causes = VecDeque::from(causes);
             for (at_ns, effect) in effects {
                 // A message without a cause before it was sent before the recording began.
-                let is_before = |cause: &(u64, usize)| cause.0 <= at_ns + ERROR_NS;
+                let is_before = |cause: &(u64, usize)| cause.0 <= at_ns + error_ns;
                 if let Some((_, cause)) = causes.pop_front_if(|cause| is_before(cause)) {
                     self.add(cause, effect);
                 }

@@ -3,7 +3,7 @@
 use raddle_timeline::Value;
 use raddle_trace::events::Thread;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::links::Links;
 use crate::recording::{RecordedThread, Recording};
@@ -20,8 +20,10 @@ pub struct Messages {
     pub threads: Vec<String>,
     /// The messages from one thread to another one: pairs of indexes of `threads`.
     pub between_workers: Vec<Flow<usize>>,
-    /// The messages from one node to another one.
-    pub between_nodes: Vec<Flow<u32>>,
+    /// The parties of [`between_nodes`](Self::between_nodes): names of processes.
+    pub nodes: Vec<String>,
+    /// The messages from one node to another one: pairs of indexes of `nodes`.
+    pub between_nodes: Vec<Flow<usize>>,
     /// The messages from one object to another one: collection and element of each. The sender is
     /// `None` if no entry of an object has sent it. The most bytes first.
     pub between_objects: Vec<(Option<Object>, Object, Traffic)>,
@@ -143,16 +145,44 @@ impl Sums<'_> {
             .map(|((from, to), traffic)| (from, to, traffic))
             .collect();
         objects.sort_by_key(|(from, to, traffic)| (std::cmp::Reverse(traffic.bytes), *from, *to));
-        let processes = recording.facts().len();
         let threads = recording.threads().iter();
+        let name = |thread: &RecordedThread| recording.thread_name(thread.process, &thread.thread);
+        let (nodes, between_nodes) = between_nodes(recording, &self.nodes);
         Messages {
             entries,
-            threads: threads.map(|thread| thread.name(processes)).collect(),
+            threads: threads.map(name).collect(),
             between_workers: flows(self.workers),
-            between_nodes: flows(self.nodes),
+            nodes,
+            between_nodes,
             between_objects: objects,
         }
     }
+}
+
+/// Returns the names of all nodes that have sent or received, and the flows between them.
+fn between_nodes(
+    recording: &Recording,
+    sums: &BTreeMap<(u32, u32), Traffic>,
+) -> (Vec<String>, Vec<Flow<usize>>) {
+    let parties = sums.keys().flat_map(|(from, to)| [*from, *to]);
+    let parties: Vec<u32> = parties.collect::<BTreeSet<_>>().into_iter().collect();
+    // It is there.
+    let index = |party: u32| parties.binary_search(&party).unwrap_or(0);
+    let flow = |((from, to), traffic): (&(u32, u32), &Traffic)| Flow {
+        from: index(*from),
+        to: index(*to),
+        traffic: *traffic,
+    };
+    let flows = sums.iter().map(flow).collect();
+    // The recording of a node that was killed is missing.
+    let name = |process: &u32| {
+        let facts = recording.facts_of(*process);
+        facts.map_or_else(
+            || format!("process {process} (not recorded)"),
+            |facts| facts.name.clone(),
+        )
+    };
+    (parties.iter().map(name).collect(), flows)
 }
 
 fn flows<P>(sums: BTreeMap<(P, P), Traffic>) -> Vec<Flow<P>> {

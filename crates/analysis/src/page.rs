@@ -208,7 +208,7 @@ fn messages(summary: &Summary) -> Markup {
     let between_workers =
         between_workers.map(|flow| (name(flow.from), name(flow.to), flow.traffic.messages as f64));
     let between_nodes = messages.between_nodes.iter().map(|flow| {
-        let [from, to] = [flow.from, flow.to].map(|node| format!("node {node}"));
+        let [from, to] = [flow.from, flow.to].map(|node| messages.nodes[node].clone());
         (from, to, flow.traffic.bytes as f64)
     });
     let object = |object: (u64, u64)| crate::messages::object_name(object);

@@ -79,7 +79,6 @@ impl Places {
     #[must_use]
     pub fn of(recording: &Recording) -> Self {
         let mut places = Self::default();
-        let processes = recording.facts().len();
         let mut runtimes: Vec<Runtime<'_>> = Vec::new();
         for facts in recording.facts() {
             for of_runtime in &facts.runtimes {
@@ -97,10 +96,7 @@ impl Places {
                         is_compensating: false,
                     };
                     places.workers.push(WorkerPlace {
-                        name: match processes {
-                            0 | 1 => thread.to_string(),
-                            _ => format!("node {}, {thread}", facts.process),
-                        },
+                        name: recording.thread_name(facts.process, &thread),
                         cpu: entry["cpu"].as_u64(),
                         reason: entry["reason"].as_str().unwrap_or_default().to_owned(),
                     });

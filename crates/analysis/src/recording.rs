@@ -19,7 +19,7 @@ pub struct Recording {
 pub struct RecordedThread {
     /// The index of its track in the timeline.
     pub track: usize,
-    /// The number of its process: that of the node, or 0.
+    /// The number of its process.
     pub process: u32,
     /// The thread.
     pub thread: Thread,
@@ -29,8 +29,12 @@ pub struct RecordedThread {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Facts {
-    /// The number of the process.
+    /// The number of the process: 0 for the first node of a job, and for a program without nodes.
     pub process: u32,
+    /// The name of the process: the program, or the node with its job if there are several.
+    pub name: String,
+    /// The largest error of the times of this process, compared to those of the first node.
+    pub clock_error_ns: u64,
     /// The time at which the recording began, in nanoseconds.
     pub from_ns: u64,
     /// The time at which it ended.
@@ -68,6 +72,9 @@ pub enum RecordingError {
 
 /// The largest count that is believed, so that sums of counts are numbers.
 const COUNT_MAX: u64 = 1 << 48;
+
+/// The largest error of a clock that is believed: a second.
+const CLOCK_ERROR_MAX_NS: u64 = 1_000_000_000;
 
 /// The largest sum of the durations of all events, and of the recording itself. Sums of times in
 /// the analyses are never larger than a few of it.
@@ -152,10 +159,24 @@ impl Recording {
         (from, until.unwrap_or(last).max(last).max(from))
     }
 
+    /// Returns the name of a thread; with its process if there are several.
+    #[must_use]
+    pub fn thread_name(&self, process: u32, thread: &Thread) -> String {
+        match self.facts_of(process) {
+            Some(facts) if self.facts.len() > 1 => format!("{}, {thread}", facts.name),
+            _ => thread.to_string(),
+        }
+    }
+
+    /// Returns the facts about a process.
+    pub(crate) fn facts_of(&self, process: u32) -> Option<&Facts> {
+        self.facts.iter().find(|facts| facts.process == process)
+    }
+
     /// Returns the cost of recording a scope in a process.
     #[must_use]
     pub fn scope_cost(&self, process: u32) -> ScopeCost {
-        let facts = self.facts.iter().find(|facts| facts.process == process);
+        let facts = self.facts_of(process);
         facts.map_or_else(ScopeCost::default, |facts| facts.scope_cost)
     }
 
@@ -233,17 +254,6 @@ impl Recording {
     }
 }
 
-impl RecordedThread {
-    /// Returns the name of the thread; with its node if there are several `processes`.
-    #[must_use]
-    pub fn name(&self, processes: usize) -> String {
-        match processes {
-            0 | 1 => self.thread.to_string(),
-            _ => format!("node {}, {}", self.process, self.thread),
-        }
-    }
-}
-
 impl Facts {
     fn of(timeline: &Timeline, event: usize, process: u32) -> Self {
         let number = |wanted| {
@@ -262,6 +272,17 @@ impl Facts {
                 _ => None,
             })
         };
+        let clock_error_ns = timeline
+            .arguments(event)
+            .find_map(|(name, value)| match value {
+                Value::Text(json) if name == "clock_error_ns" => json.parse::<u64>().ok(),
+                _ => None,
+            });
+        let named = timeline
+            .processes()
+            .iter()
+            .find(|found| found.number == process);
+        let name = named.map_or("", |found| timeline.text(found.name));
         let runtimes = timeline
             .arguments(event)
             .filter_map(|(name, value)| match value {
@@ -272,6 +293,11 @@ impl Facts {
             });
         Self {
             process,
+            name: match name {
+                "" => format!("node {process}"),
+                name => name.to_owned(),
+            },
+            clock_error_ns: clock_error_ns.unwrap_or(0).min(CLOCK_ERROR_MAX_NS),
             from_ns: number("from_ns"),
             until_ns: number("until_ns"),
             dropped_events: number("dropped_events").min(COUNT_MAX),

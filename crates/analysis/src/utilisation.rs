@@ -54,10 +54,9 @@ impl Utilisation {
     pub fn of(recording: &Recording, parts: usize) -> Self {
         let (from_ns, until_ns) = recording.span_ns();
         let length_ns = until_ns - from_ns;
-        let processes = recording.facts().len();
         let threads = recording.threads().iter().map(|thread| {
             let mut utilisation = ThreadUtilisation {
-                name: thread.name(processes),
+                name: recording.thread_name(thread.process, &thread.thread),
                 is_worker: matches!(thread.thread, Thread::Worker { .. }),
                 is_compensating: matches!(
                     thread.thread,

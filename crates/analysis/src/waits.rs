@@ -86,8 +86,10 @@ impl Waits {
                 sum.2 += worked_ns;
             }
         }
-        let processes = recording.facts().len();
-        let name = |index: usize| recording.threads()[index].name(processes);
+        let name = |index: usize| {
+            let thread = &recording.threads()[index];
+            recording.thread_name(thread.process, &thread.thread)
+        };
         let pair =
             |((own, reason, on, location), (count, idle_ns, worked_ns)): (Key, _)| WaitPair {
                 thread: name(own),

@@ -40,16 +40,16 @@ fn sent_slow(
     record::send(name, object(collection, number), worker, bytes);
 }
 
-/// Records that a message of `bytes` bytes goes to another node.
+/// Records that a message of `bytes` bytes goes to another node, which has this number of a process.
 pub(crate) fn sent_away(
     (chare, entry): (&'static str, &'static str),
     (collection, number): (u32, Number),
-    node: u16,
+    process: u32,
     bytes: usize,
 ) {
     if record::is_on() {
         let name = Name::of_member(chare, entry);
-        record::send_to_node(name, object(collection, number), node.into(), bytes);
+        record::send_to_node(name, object(collection, number), process, bytes);
     }
 }
 

@@ -45,6 +45,9 @@ pub(crate) trait NodeTransport: fmt::Debug + Send + Sync {
     /// If that node has ended.
     fn send(&self, worker: Option<usize>, node: u16, wire_message: &[u8]) -> Result<(), Failure>;
 
+    /// Returns the number of a node's process in a recording.
+    fn recorded(&self, node: u16) -> u32;
+
     /// Returns true if workers also receive after messages within this node.
     fn receives_after_any_send(&self) -> bool;
 

@@ -17,12 +17,13 @@ use std::os::unix::process::parent_id;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use raddle_trace::trace_file;
+use raddle_trace::trace_file::{self, JobNode, JobNumbers};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::address::{NodeId, Shape};
+use crate::clock_difference::ClockDifference;
 use crate::control::{self, FILES_MAX};
 use crate::error::NetError;
 use crate::failure_detector::Silence;
@@ -186,47 +187,59 @@ impl Launch {
             return Err(NetError::OneOfMany(self.kind));
         }
         if Self::is_started() {
-            let node = join(self.kind, self.shape)?;
-            return Ok(self.nodes(node, Children::default()));
+            let (node, numbers) = join(self.kind, self.shape)?;
+            return Ok(self.nodes(node, numbers, ClockDifference::NONE, Children::default()));
         }
         raise_file_limit();
         // Whatever fails once the first child was started, the children are waited for. They end
         // when they see that this process is gone.
         let mut children = Children::default();
         match self.start_children(&mut children) {
-            Ok(node) => Ok(self.nodes(node, children)),
+            Ok((node, numbers)) => Ok(self.nodes(node, numbers, ClockDifference::NONE, children)),
             Err(error @ NetError::Died(_)) => Err(children.reported_failure().unwrap_or(error)),
             Err(error) => Err(error),
         }
     }
 
     /// Starts the other nodes, and returns the node of this process, which is the first.
-    fn start_children(&self, children: &mut Children) -> Result<Node, NetError> {
+    fn start_children(&self, children: &mut Children) -> Result<(Node, JobNumbers), NetError> {
+        let numbers = trace_file::next_job(self.shape.nodes.into());
         let mut shares = Share::of_all(self.kind, self.shape)?.into_iter();
         let ours = shares.next().expect("a program has a first node");
         for share in shares {
             let (here, there) = control::pair().map_err(NetError::system("a socket"))?;
             let child = self.spawn(share.me, there)?;
-            let sent = send_share(&here, &share, self.kind);
+            let sent = send_share(&here, &share, self.kind, numbers);
             children.push(share.me, child, here);
             sent.map_err(|error| match error.kind() {
                 ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => NetError::Died(share.me),
                 _ => NetError::system("a message to a node that was started")(error),
             })?;
         }
-        let node = Node::assemble(ours.connect()?, Some(self.silence))?;
+        let node = Node::assemble(ours.connect()?, numbers, Some(self.silence))?;
         node.set_children(children.processes().collect());
-        Ok(node)
+        Ok((node, numbers))
     }
 
-    fn nodes(&self, node: Node, children: Children) -> Nodes {
-        // The first node has started the others, or MPI has started all.
-        let job_process = match node.id().0 {
-            0 if !self.kind.is_by_mpi() => std::process::id(),
-            _ => parent_id(),
-        };
-        let (id, count) = (node.id().0, node.shape().nodes);
-        trace_file::set_node(id.into(), count.into(), job_process);
+    fn nodes(
+        &self,
+        node: Node,
+        numbers: JobNumbers,
+        clock: ClockDifference,
+        children: Children,
+    ) -> Nodes {
+        trace_file::set_node(JobNode {
+            numbers,
+            node: node.id().0.into(),
+            node_count: node.shape().nodes.into(),
+            // The first node has started the others, or MPI has started all.
+            job_process: match node.id().0 {
+                0 if !self.kind.is_by_mpi() => std::process::id(),
+                _ => parent_id(),
+            },
+            clock_ahead_ns: clock.ahead_ns,
+            clock_error_ns: clock.error_ns,
+        });
         let (grace, silence) = (self.grace, self.silence);
         Nodes {
             node,
@@ -239,15 +252,15 @@ impl Launch {
     /// Joins the other processes that an external launcher has started.
     fn join_ranks(self) -> Result<Nodes, NetError> {
         raise_file_limit();
-        let parts = transport::join_ranks(self.kind, self.shape)?;
+        let (parts, clock) = transport::join_ranks(self.kind, self.shape)?;
         let is_first = parts.me == NodeId(0);
-        let node = Node::assemble(parts, is_first.then_some(self.silence))?;
+        let node = Node::assemble(parts, JobNumbers::FIRST, is_first.then_some(self.silence))?;
         if self.is_quiet && node.id() != NodeId(0) {
             open_null(OFlags::WRONLY)
                 .and_then(rustix::stdio::dup2_stdout)
                 .map_err(NetError::system("an empty standard output"))?;
         }
-        Ok(self.nodes(node, Children::default()))
+        Ok(self.nodes(node, JobNumbers::FIRST, clock, Children::default()))
     }
 
     /// Starts the process of node `me`, with `control` as its standard input.
@@ -291,10 +304,17 @@ fn raise_file_limit() {
 }
 
 /// Sends a node that was started its share.
-fn send_share(to: &OwnedFd, share: &Share, kind: TransportKind) -> Result<(), Errno> {
+fn send_share(
+    to: &OwnedFd,
+    share: &Share,
+    kind: TransportKind,
+    numbers: JobNumbers,
+) -> Result<(), Errno> {
     let (me, shape) = (share.me, share.shape);
+    // A frame has five words: the numbers of the job share one with the node.
+    let job = u64::from(numbers.job as u16) << 16 | u64::from(numbers.started_before) << 32;
     let words = [
-        me.0.into(),
+        u64::from(me.0) | job,
         shape.nodes.into(),
         shape.ports.into(),
         share.key,
@@ -307,8 +327,9 @@ fn send_share(to: &OwnedFd, share: &Share, kind: TransportKind) -> Result<(), Er
         .try_for_each(|files| control::send(to, control::FILES, [0; 5], files))
 }
 
-/// Becomes the node as which the first node has started this process.
-fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
+/// Becomes the node as which the first node has started this process. Also returns the numbers of
+/// its job.
+fn join(kind: TransportKind, shape: Shape) -> Result<(Node, JobNumbers), NetError> {
     let not_started = |error: Errno| NetError::NotStarted {
         found: error.to_string(),
     };
@@ -319,7 +340,12 @@ fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
             .ok_or_else(|| not_started(Errno::PIPE))
     };
     let welcome = frame()?;
-    let [me, nodes, ports, key, by] = welcome.words;
+    let [me_and_job, nodes, ports, key, by] = welcome.words;
+    let me = me_and_job & 0xffff;
+    let numbers = JobNumbers {
+        job: (me_and_job >> 16 & 0xffff) as u32,
+        started_before: (me_and_job >> 32) as u32,
+    };
     let is_ours = welcome.kind == control::WELCOME
         && (nodes, ports, by) == (shape.nodes.into(), shape.ports.into(), kind as u64)
         && (1..nodes).contains(&me);
@@ -354,7 +380,7 @@ fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
         .and_then(|()| open_null(OFlags::RDONLY))
         .and_then(rustix::stdio::dup2_stdin)
         .map_err(NetError::system("an empty standard input"))?;
-    Node::assemble(share.connect()?, None)
+    Ok((Node::assemble(share.connect()?, numbers, None)?, numbers))
 }
 
 /// Opens `/dev/null`, which is always empty.

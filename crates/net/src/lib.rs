@@ -46,6 +46,7 @@
 //! notification without the kernel.
 
 mod address;
+mod clock_difference;
 mod connection;
 mod control;
 mod descriptor;

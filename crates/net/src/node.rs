@@ -17,6 +17,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use raddle_sync::idle::IdleSet;
+use raddle_trace::trace_file::JobNumbers;
 use rustix::io::Errno;
 
 use self::listener::Listener;
@@ -47,8 +48,12 @@ pub struct Node {
 impl Node {
     /// Assembles a node, and starts its listening thread. `silence` says how long other nodes may
     /// be silent, if this node is to detect nodes that do not run.
-    pub(crate) fn assemble(parts: Parts, silence: Option<Silence>) -> Result<Self, NetError> {
-        let shared = Arc::new(Shared::new(parts, silence)?);
+    pub(crate) fn assemble(
+        parts: Parts,
+        job: JobNumbers,
+        silence: Option<Silence>,
+    ) -> Result<Self, NetError> {
+        let shared = Arc::new(Shared::new(parts, job, silence)?);
         let listener = {
             let shared = Arc::clone(&shared);
             thread::Builder::new()
@@ -86,7 +91,7 @@ impl Node {
             return Err(NetError::OneProcess(kind));
         }
         let shares = Share::of_all(kind, shape)?.into_iter();
-        let assemble = |share: Share| Self::assemble(share.connect()?, None);
+        let assemble = |share: Share| Self::assemble(share.connect()?, JobNumbers::FIRST, None);
         shares.map(assemble).collect()
     }
 
@@ -98,6 +103,11 @@ impl Node {
     /// Returns the numbers of nodes and ports of the program.
     pub fn shape(&self) -> Shape {
         self.shared.shape
+    }
+
+    /// Returns the number of a node's process in a recording.
+    pub fn recorded(&self, node: NodeId) -> u32 {
+        self.shared.recorded(node)
     }
 
     /// Returns true if this node and `peer` write into each other's memory. Otherwise their

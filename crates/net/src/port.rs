@@ -215,7 +215,7 @@ impl Port {
             reader: descriptor.flags.reader(),
         });
         if sent.is_ok() {
-            record::node_send(to.node.0, metadata.len() + data.len());
+            record::node_send(self.shared.recorded(to.node), metadata.len() + data.len());
         }
         sent.map_err(|error| self.or_left(error))
     }
@@ -504,7 +504,10 @@ impl Port {
                     user: descriptor.user,
                     metadata,
                 };
-                record::node_receive(from.node.0, metadata.len() + found.long.len());
+                record::node_receive(
+                    self.shared.recorded(from.node),
+                    metadata.len() + found.long.len(),
+                );
                 count += 1;
                 receive(Arrival {
                     from,

@@ -24,6 +24,7 @@ use std::time::Duration;
 
 use raddle_sync::prim::{Acquire, AtomicU32, Mutex, Relaxed, Release};
 use raddle_sync::wait::WaitCell;
+use raddle_trace::trace_file::JobNumbers;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
@@ -71,6 +72,8 @@ pub(crate) struct Shared {
     reports: Mutex<Reports>,
     /// The time for which others may be silent. Only set in the first node of several processes.
     pub(crate) silence: Option<Silence>,
+    /// The numbers of the job in recordings.
+    job: JobNumbers,
     /// The processes that this process has started, by their nodes.
     children: OnceLock<Vec<(NodeId, u32)>>,
 }
@@ -78,7 +81,11 @@ pub(crate) struct Shared {
 impl Shared {
     /// Creates the shared state of a node. `silence` says how long other nodes may be silent, if
     /// this node is to detect nodes that do not run.
-    pub(crate) fn new(parts: Parts, silence: Option<Silence>) -> Result<Self, NetError> {
+    pub(crate) fn new(
+        parts: Parts,
+        job: JobNumbers,
+        silence: Option<Silence>,
+    ) -> Result<Self, NetError> {
         let Parts {
             me,
             shape,
@@ -108,6 +115,7 @@ impl Shared {
             segments: AtomicU32::new(0),
             reports: Mutex::default(),
             silence,
+            job,
             children: OnceLock::new(),
         })
     }
@@ -134,6 +142,11 @@ impl Shared {
     pub(crate) fn next_segment(&self) -> SegmentId {
         // Relaxed: the number only has to be unique.
         SegmentId(self.segments.fetch_add(1, Relaxed))
+    }
+
+    /// Returns the number of a node's process in a recording.
+    pub(crate) fn recorded(&self, node: NodeId) -> u32 {
+        self.job.process(node.0.into())
     }
 
     /// Sets the processes that this node has started.

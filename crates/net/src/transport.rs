@@ -40,6 +40,7 @@ mod sockets;
 use std::sync::Arc;
 
 use crate::address::{NodeId, Shape};
+use crate::clock_difference::ClockDifference;
 use crate::connection::Rights;
 use crate::control::Controls;
 use crate::error::NetError;
@@ -65,13 +66,17 @@ pub(crate) struct Parts {
     pub(crate) controls: Controls,
 }
 
-/// Connects this process, which MPI has started, to the others. All of them have to call this.
+/// Connects this process, which MPI has started, to the others. All of them have to call this. Also
+/// returns the difference between the clocks of the first process and this one.
 ///
 /// # Errors
 /// [`NetError::NotByMpi`] if MPI has not started this process, and others of
 /// [`Launch::start`](crate::Launch::start).
 #[cfg(feature = "mpi")]
-pub(crate) fn join_ranks(kind: TransportKind, shape: Shape) -> Result<Parts, NetError> {
+pub(crate) fn join_ranks(
+    kind: TransportKind,
+    shape: Shape,
+) -> Result<(Parts, ClockDifference), NetError> {
     if crate::kind::ranks::count().is_none() {
         return Err(NetError::NotByMpi(shape.nodes));
     }
@@ -80,6 +85,9 @@ pub(crate) fn join_ranks(kind: TransportKind, shape: Shape) -> Result<Parts, Net
 
 /// Returns [`NetError::WithoutMpi`], because this program was built without MPI.
 #[cfg(not(feature = "mpi"))]
-pub(crate) fn join_ranks(_kind: TransportKind, _shape: Shape) -> Result<Parts, NetError> {
+pub(crate) fn join_ranks(
+    _kind: TransportKind,
+    _shape: Shape,
+) -> Result<(Parts, ClockDifference), NetError> {
     Err(NetError::WithoutMpi)
 }

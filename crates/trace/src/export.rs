@@ -28,6 +28,9 @@
 //! | bytes are sent to another node, or have arrived from it | `node` | `node`, `bytes` |
 //! | others: reductions, scans, moves | `note` | `value` |
 //!
+//! The argument `node` is the number of the node's process in the file: that of the node, if the
+//! program runs one job.
+//!
 //! Flows lead from the instant `put`, `publish` or `send` to the slice that runs the task or
 //! message.
 //!

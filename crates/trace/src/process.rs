@@ -26,53 +26,115 @@ pub struct VariableError {
     pub expected: &'static str,
 }
 
-/// The job of which this process is a node.
-#[derive(Clone, Copy, Debug)]
-struct Job {
-    node: u32,
-    node_count: u32,
-    /// The process that stands for the job; `None` before there is one.
-    process: Option<u32>,
-    /// The number of jobs so far.
-    count: u32,
+/// The numbers of a job of several nodes, which its first node gives to it.
+///
+/// A program can run several jobs. The process that starts them is the first node of each, and the
+/// other nodes are processes of their own. In a recording, that process has the number 0, and the
+/// others have the numbers from 1 on, over all jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobNumbers {
+    /// The number of the job, from 1 on.
+    pub job: u32,
+    /// The number of processes that earlier jobs have started.
+    pub started_before: u32,
 }
 
-static JOB: Mutex<Job> = Mutex::new(Job {
-    node: 0,
-    node_count: 1,
-    process: None,
-    count: 0,
+impl JobNumbers {
+    /// The numbers of the first job.
+    pub const FIRST: Self = Self {
+        job: 1,
+        started_before: 0,
+    };
+
+    /// Returns the number of a node's process in a recording.
+    #[must_use]
+    pub const fn process(&self, node: u32) -> u32 {
+        match node {
+            0 => 0,
+            node => self.started_before + node,
+        }
+    }
+}
+
+/// A node of a job, as a recording sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct JobNode {
+    /// The numbers of the job.
+    pub numbers: JobNumbers,
+    /// The number of the node in its job.
+    pub node: u32,
+    /// The number of nodes of the job.
+    pub node_count: u32,
+    /// The process that stands for the job in the names of files: the first node, or the process
+    /// that has started all nodes.
+    pub job_process: u32,
+    /// The time of the first node's clock minus that of this one, in nanoseconds.
+    pub clock_ahead_ns: i64,
+    /// The largest error of that difference, in nanoseconds.
+    pub clock_error_ns: u64,
+}
+
+/// The jobs of this process.
+#[derive(Clone, Copy, Debug)]
+struct Jobs {
+    /// This process in the last job of several nodes.
+    last: Option<JobNode>,
+    /// The numbers of the next job that this process starts.
+    next: JobNumbers,
+}
+
+static JOBS: Mutex<Jobs> = Mutex::new(Jobs {
+    last: None,
+    next: JobNumbers::FIRST,
 });
 
-fn job() -> impl DerefMut<Target = Job> {
-    JOB.lock().unwrap_or_else(PoisonError::into_inner)
+fn jobs() -> impl DerefMut<Target = Jobs> {
+    JOBS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the number of this node, and the number of nodes.
-pub(crate) fn node() -> (u32, u32) {
-    let job = job();
-    (job.node, job.node_count)
+/// Returns this process as a node of its last job of several nodes.
+pub(crate) fn node() -> Option<JobNode> {
+    jobs().last
+}
+
+/// Says which node of a job this process is.
+pub(crate) fn set_node(node: JobNode) {
+    jobs().last = Some(node);
+}
+
+/// Returns the numbers of a job that this process is about to start.
+pub(crate) fn next_job(node_count: u32) -> JobNumbers {
+    let next = &mut jobs().next;
+    let numbers = *next;
+    next.job += 1;
+    next.started_before += node_count - 1;
+    numbers
 }
 
 /// Returns the process that stands for the job of this one: itself if it is in none.
 pub(crate) fn job_process() -> u32 {
-    job().process.unwrap_or_else(std::process::id)
+    node().map_or_else(std::process::id, |node| node.job_process)
 }
 
-/// Returns the number of jobs of several nodes in which this process took part.
-pub(crate) fn job_count() -> u32 {
-    job().count
-}
+impl JobNode {
+    /// Returns the number of this process in a recording.
+    pub(crate) const fn process(&self) -> u32 {
+        self.numbers.process(self.node)
+    }
 
-/// Says which node of a job this process is, and which process stands for the job.
-pub(crate) fn set_node(node: u32, node_count: u32, job_process: u32) {
-    let mut job = job();
-    *job = Job {
-        node,
-        node_count,
-        process: Some(job_process),
-        count: job.count + u32::from(node_count > 1),
-    };
+    /// Returns the number of processes of all jobs up to this one.
+    pub(crate) const fn process_count(&self) -> u32 {
+        self.numbers.started_before + self.node_count
+    }
+
+    /// Returns the name of this process in a recording.
+    pub(crate) fn name(&self) -> String {
+        match self.numbers.job {
+            // The first node takes part in all jobs.
+            job if job > 1 && self.node > 0 => format!("job {job}, node {}", self.node),
+            _ => format!("node {}", self.node),
+        }
+    }
 }
 
 /// Returns the name of the program, without its folder.

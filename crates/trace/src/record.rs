@@ -170,13 +170,14 @@ recorded! {
     /// Records a message of `bytes` bytes that is sent to an object on `worker` of this node.
     send(entry: Name, to: ObjectId, worker: usize, bytes: usize)
         => Kind::Send, entry.0, to.0, receiver_and_bytes(worker, bytes);
-    /// Records a message of `bytes` bytes that is sent to an object on another node.
-    send_to_node(entry: Name, to: ObjectId, node: usize, bytes: usize)
-        => Kind::SendToNode, entry.0, to.0, receiver_and_bytes(node, bytes);
+    /// Records a message of `bytes` bytes that is sent to an object on another node, which has this
+    /// number of a process ([`JobNumbers::process`](crate::trace_file::JobNumbers::process)).
+    send_to_node(entry: Name, to: ObjectId, process: u32, bytes: usize)
+        => Kind::SendToNode, entry.0, to.0, receiver_and_bytes(process as usize, bytes);
     /// Records that `bytes` bytes were sent to another node, which was notified of them.
-    node_send(node: u16, bytes: usize) => Kind::NodeSend, node.into(), bytes as u64;
+    node_send(process: u32, bytes: usize) => Kind::NodeSend, process, bytes as u64;
     /// Records that `bytes` bytes of another node have arrived.
-    node_receive(node: u16, bytes: usize) => Kind::NodeReceive, node.into(), bytes as u64;
+    node_receive(process: u32, bytes: usize) => Kind::NodeReceive, process, bytes as u64;
     /// Records that the entry of an object begins, in the message that runs.
     entry(entry: Name, of: ObjectId) => Kind::Entry, entry.0, of.0;
     /// Records that a section of a location begins.

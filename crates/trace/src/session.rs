@@ -3,7 +3,8 @@
 //! # Times
 //! Events have readings of the processor's time-stamp counter. The recording reads the counter and
 //! the system's monotonic clock together when it begins, and again for each copy of the events. All
-//! processes of a machine share that clock, so their recordings have the same times.
+//! processes of a machine share that clock. In a job on several machines, the times are those of
+//! the first node's clock.
 
 use std::fmt;
 
@@ -108,6 +109,7 @@ mod live {
     use crate::events::decode::Clock;
     use crate::events::{Events, ScopeCost};
     use crate::is_forked;
+    use crate::process;
     use crate::record::live::buffer::{self, SEGMENT_BYTES};
     use crate::record::live::{names, recorder, set_recording, tracks};
 
@@ -221,7 +223,9 @@ mod live {
         #[must_use]
         pub fn events(&self) -> Events {
             let now = Moment::now();
-            let clock = Clock::between((self.begun.ticks, self.begun.ns), (now.ticks, now.ns));
+            let ahead_ns = process::node().map_or(0, |node| node.clock_ahead_ns);
+            let moment = |of: Moment| (of.ticks, of.ns.saturating_add_signed(ahead_ns));
+            let clock = Clock::between(moment(self.begun), moment(now));
             let (tracks, refused) = tracks::all();
             let copies = tracks
                 .iter()

@@ -14,7 +14,9 @@
 //!
 //! # Several processes
 //! Each node of a job writes a part, `FILE.node-N`, and the node that ends last joins all parts to
-//! the file. If a node was killed, its part is missing and the others remain.
+//! the file. If a node was killed, its part is missing and the others remain. A program that runs
+//! several jobs gets one file with the nodes of all of them. All times are those of the first
+//! node's clock ([`JobNode::clock_ahead_ns`]).
 //!
 //! # Variables
 //! | variable | meaning |
@@ -48,6 +50,7 @@ use crate::events::Events;
 use crate::export::{self, Facts};
 use crate::is_forked;
 use crate::process::{self, VariableError, variable};
+pub use crate::process::{JobNode, JobNumbers};
 use crate::session::{BUFFER_BYTES, BeginError, Detail, Options, Recording};
 use crate::sources;
 use crate::whole_file::{WholeFile, check};
@@ -85,9 +88,6 @@ pub enum TraceFileError {
 pub struct Written {
     /// The file: that of the job, or the part of this node if other nodes are still running.
     pub path: PathBuf,
-    /// The number of jobs of several nodes in which this process took part. The file has the other
-    /// nodes of the last one only.
-    pub jobs: u32,
     /// The number of events.
     pub events: u64,
     /// About how many older events were dropped.
@@ -158,12 +158,20 @@ pub fn is_under_way() -> bool {
     !is_forked() && of_process().is_some()
 }
 
-/// Says which node of a job this process is, and which process stands for the job in the names of
-/// files: the first node, or what has started all nodes.
-pub fn set_node(node: u32, node_count: u32, job_process: u32) {
-    process::set_node(node, node_count, job_process);
+/// Returns the numbers of a job of `node_count` nodes that this process is about to start.
+#[must_use]
+pub fn next_job(node_count: u32) -> JobNumbers {
+    process::next_job(node_count)
+}
+
+/// Says which node of a job this process is.
+pub fn set_node(node: JobNode) {
+    if node.node_count < 2 {
+        return;
+    }
+    process::set_node(node);
     if let Some(of_process) = &*of_process() {
-        parts::remove_old(&with_numbers(&of_process.path), node, node_count);
+        parts::remove_old(&with_numbers(&of_process.path), node.process());
     }
 }
 
@@ -228,18 +236,20 @@ impl OfProcess {
     fn write(self) -> Result<Written, TraceFileError> {
         let events = self.recording.events();
         drop(self.recording);
-        let (node, node_count) = process::node();
+        let node = process::node();
         let path = with_numbers(&self.path);
-        let own = match node_count {
-            1 => path.clone(),
-            _ => parts::name(&path, node),
+        let own = match node {
+            None => path.clone(),
+            Some(node) => parts::name(&path, node.process()),
         };
         write_events(&events, self.values, &own, Format::of_path(&path))?;
-        let joined = node_count > 1 && parts::join(&path, node_count)?;
+        let joined = match node {
+            None => false,
+            Some(node) => parts::join(&path, node.process_count())?,
+        };
         let tracks = events.tracks.iter();
         Ok(Written {
             path: if joined { path } else { own },
-            jobs: process::job_count(),
             events: tracks.clone().map(|track| track.events.len() as u64).sum(),
             dropped: tracks.map(|track| track.dropped).sum(),
         })
@@ -270,18 +280,18 @@ fn write_events(
             .into_iter()
             .for_each(|fact| keep(&mut values, fact));
     }
-    let (node, node_count) = process::node();
+    let node = process::node();
+    if let Some(node) = node {
+        keep(&mut values, fact("clock_error_ns", &node.clock_error_ns));
+    }
     let facts = Facts {
-        process: node,
-        name: match node_count {
-            1 => process::program_name(),
-            _ => format!("node {node}"),
-        },
+        process: node.map_or(0, |node| node.process()),
+        name: node.map_or_else(process::program_name, |node| node.name()),
         values,
     };
     let write = || -> io::Result<()> {
         let file = WholeFile::create(path)?;
-        let mut writer = Writer::new(format, file)?.with_part(node);
+        let mut writer = Writer::new(format, file)?.with_part(facts.process);
         export::write(events, &facts, &mut writer)?;
         writer.finish()?.finish()
     };

@@ -185,6 +185,11 @@ impl Node {
         self.me
     }
 
+    /// Returns the number of a node's process in a recording. Schedules are not recorded.
+    pub const fn recorded(&self, node: NodeId) -> u32 {
+        node.0 as u32
+    }
+
     /// Returns the numbers of nodes and of ports per node.
     pub const fn shape(&self) -> Shape {
         self.shape

@@ -84,7 +84,9 @@ pub(crate) fn send_one_away<T: Chare>(
     let entry = parcel.entry();
     if let Some(packed) = parcel.cross(system, node) {
         let to = (one.collection, one.number);
-        recorded::sent_away((T::NAME, entry), to, node, packed.args.len());
+        // There is another node, so there is a transport to it.
+        let process = remote::away(system).map_or(0, |away| away.transport.recorded(node));
+        recorded::sent_away((T::NAME, entry), to, process, packed.args.len());
         send_packed(system, collection, one, (node, epoch), packed);
     }
 }

@@ -39,13 +39,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_sync::clock::Instant;
-use raddle_sync::prim::{Mutex, thread};
+use raddle_sync::prim::{Mutex, clock_ns, thread};
 use rustix::io::Errno;
 
 use super::inbound::Inbound;
 use super::memory::LaneLink;
 use super::{Capabilities, Link, Notice, Outgoing, Parts, Progress, Transport};
 use crate::address::{NodeId, PortId, Shape};
+use crate::clock_difference::{ClockDifference, Round};
 use crate::connection::Rights;
 use crate::control::{self, Controls, Frame, Relay};
 use crate::error::{NetError, SendError};
@@ -59,6 +60,9 @@ use self::ranks::Ranks;
 /// The times for which a node that has left sleeps before it checks again whether the others have:
 /// the first one, and the longest one.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
+
+/// The number of rounds in which the processes exchange readings of their clocks.
+const CLOCK_ROUNDS: usize = 16;
 
 /// The transport: memory shared with some nodes, including this one, and messages of MPI to and
 /// from all others.
@@ -85,17 +89,19 @@ struct Incoming {
 }
 
 /// Joins the other processes that MPI has started. All of them have to call this. If `is_apart` is
-/// true, this process shares memory with no other.
+/// true, this process shares memory with no other. Also returns the difference between the clocks of
+/// the first process and this one.
 ///
 /// # Errors
 /// Those of [`Launch::start`](crate::Launch::start).
-pub(super) fn join(shape: Shape, is_apart: bool) -> Result<Parts, NetError> {
+pub(super) fn join(shape: Shape, is_apart: bool) -> Result<(Parts, ClockDifference), NetError> {
     NetError::check_shape(shape)?;
     let system = NetError::system("the memory of a node");
     let file = Region::create(shape).map_err(&system)?;
     let own = Arc::new(Region::open(&file, shape).map_err(&system)?);
     let (ranks, key) = Ranks::start(shape)?;
     let me = ranks.me();
+    let clock = compare_clocks(&ranks);
     let ranks = Arc::new(ranks);
     let neighbours = neighbours::meet(&ranks, shape, &file, is_apart);
     let of = |one: Neighbour| (Some(one.control), Some(one.region));
@@ -105,7 +111,7 @@ pub(super) fn join(shape: Shape, is_apart: bool) -> Result<Parts, NetError> {
     regions[usize::from(me.0)] = Some(Arc::clone(&own));
     let rights = Arc::new(Rights::new(key));
     let (transport, capabilities) = ByMpi::connect(shape, regions, &rights, Arc::clone(&ranks));
-    Ok(Parts {
+    let parts = Parts {
         me,
         shape,
         own,
@@ -114,7 +120,23 @@ pub(super) fn join(shape: Shape, is_apart: bool) -> Result<Parts, NetError> {
         transport,
         capabilities,
         controls: Controls::new(controls, Some(ranks as Arc<dyn Relay>)),
-    })
+    };
+    Ok((parts, clock))
+}
+
+/// Compares the clock of this process to that of the first one. All processes have to call this.
+fn compare_clocks(ranks: &Ranks) -> ClockDifference {
+    let round = |_| {
+        let own_ns = clock_ns();
+        let all = ranks.gather(&[own_ns]);
+        Round {
+            first_ns: all[0],
+            own_ns,
+            received_ns: clock_ns(),
+        }
+    };
+    let rounds: Vec<Round> = (0..CLOCK_ROUNDS).map(round).collect();
+    ClockDifference::of(&rounds)
 }
 
 impl ByMpi {

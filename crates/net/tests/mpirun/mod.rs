@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
@@ -43,9 +43,19 @@ pub(crate) fn mpirun_beside<'a>(
     arguments: &[&str],
     variables: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Output {
+    let mut all = vec![OsString::from("-n"), ranks.to_string().into()];
+    all.push(program.as_ref().to_owned());
+    all.extend(arguments.iter().map(OsString::from));
+    mpirun_with(&all, variables)
+}
+
+/// Runs `mpirun` with these arguments.
+pub(crate) fn mpirun_with<'a>(
+    arguments: &[OsString],
+    variables: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Output {
     let mut command = Command::new("mpirun");
     command.envs(VARIABLES).envs(variables);
-    command.args(["-n", &ranks.to_string()]).arg(program);
     let output = command.args(arguments).output();
     let output = output.expect("`mpirun` exists: the feature `mpi` needs an MPI library");
     // The messages of Open MPI and of MPICH.

@@ -1,4 +1,4 @@
-//! The parts of a file that several nodes write.
+//! The parts of a file that several processes write.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Write};
@@ -9,25 +9,25 @@ use raddle_timeline::{Format, concatenate};
 use super::{TraceFileError, write_error};
 use crate::whole_file::WholeFile;
 
-/// Returns the name of the part of a node.
-pub(super) fn name(path: &Path, node: u32) -> PathBuf {
+/// Returns the name of the part of a process.
+pub(super) fn name(path: &Path, process: u32) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".node-{node}"));
+    name.push(format!(".node-{process}"));
     name.into()
 }
 
-/// Removes the part that a node of an earlier job has left.
-pub(super) fn remove_old(path: &Path, node: u32, node_count: u32) {
-    if node_count > 1 {
-        // There is usually none.
-        let _ = fs::remove_file(name(path, node));
-    }
+/// Removes the part that a process of an earlier program has left.
+pub(super) fn remove_old(path: &Path, process: u32) {
+    // There is usually none.
+    let _ = fs::remove_file(name(path, process));
 }
 
-/// Joins the parts of all nodes to the file, if all are there. Returns false if some are not: their
-/// nodes are still running, or were killed.
-pub(super) fn join(path: &Path, node_count: u32) -> Result<bool, TraceFileError> {
-    let parts: Vec<PathBuf> = (0..node_count).map(|node| name(path, node)).collect();
+/// Joins the parts of all processes to the file, if all are there. Returns false if some are not:
+/// their processes are still running, or were killed.
+pub(super) fn join(path: &Path, process_count: u32) -> Result<bool, TraceFileError> {
+    let parts: Vec<PathBuf> = (0..process_count)
+        .map(|process| name(path, process))
+        .collect();
     if !parts.iter().all(|part| part.exists()) {
         return Ok(false);
     }

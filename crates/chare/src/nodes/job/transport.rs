@@ -28,6 +28,8 @@ const PATIENCE: Duration = Duration::from_micros(100);
 /// Sends wire messages through the ports of a node.
 pub(super) struct NetTransport {
     me: NodeId,
+    /// For each node, the number of its process in a recording.
+    recorded: Box<[u32]>,
     /// A port for each worker, and the last one for all other threads.
     ports: Box<[Mutex<Port>]>,
     listener: Arc<Listener>,
@@ -51,6 +53,9 @@ impl NetTransport {
         let ports = (1..node.shape().ports).map(|port| Mutex::new(node.port(port)));
         Self {
             me: node.id(),
+            recorded: (0..node.shape().nodes)
+                .map(|other| node.recorded(NodeId(other)))
+                .collect(),
             ports: ports.collect(),
             listener: Arc::clone(listener),
             progress,
@@ -87,6 +92,10 @@ impl NodeTransport for NetTransport {
             self.listener.try_receive();
         }
         Ok(())
+    }
+
+    fn recorded(&self, node: u16) -> u32 {
+        self.recorded[usize::from(node)]
     }
 
     fn receives_after_any_send(&self) -> bool {
