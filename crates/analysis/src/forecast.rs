@@ -138,7 +138,7 @@ impl Forecast {
         let point = |run: Simulated| Point {
             run,
             speedup: one_ns as f64 / run.ns.max(1) as f64,
-            limit: limit(&span, run, one_ns),
+            limit: limit(&span, run, one_ns, !graph.objects.is_empty()),
         };
         Ok(Self {
             recorded_workers,
@@ -224,7 +224,8 @@ fn recorded_ns(graph: &Graph) -> u64 {
 }
 
 /// Returns the factor that limits a run: the largest part of what it lacks to the ideal time.
-fn limit(span: &Span, run: Simulated, one_ns: u64) -> Limit {
+/// `has_objects` says whether there are objects, which are bound to workers.
+fn limit(span: &Span, run: Simulated, one_ns: u64, has_objects: bool) -> Limit {
     /// The efficiency from which on a program uses its workers well.
     const GOOD: f64 = 0.9;
     let ns = run.ns as f64;
@@ -242,7 +243,8 @@ fn limit(span: &Span, run: Simulated, one_ns: u64) -> Limit {
     if run.stealing_ns as f64 / run.workers as f64 >= lost_ns / 2.0 {
         return Limit::Steals;
     }
-    match run.busiest_ns as f64 >= GOOD * (ns - span.outside_ns as f64) {
+    let is_one_always_busy = run.busiest_ns as f64 >= GOOD * (ns - span.outside_ns as f64);
+    match has_objects && is_one_always_busy {
         true => Limit::Objects,
         false => Limit::Phases(span.longest().to_owned()),
     }

@@ -15,7 +15,8 @@
 //! 6. A section of a location depends on the one before it, or on all readers before it.
 //! 7. A call, or a message that a thread outside of the runtime has sent, depends on what ended
 //!    last, if nothing ran at that time. The time in between is a strand of its own, of the
-//!    *outside*, which needs no worker.
+//!    *outside*, which needs no worker. After a wait, such a thread depends on the task that it had
+//!    put and that ended closest to the end of the wait.
 //!
 //! # Source
 //! Work and span: Blumofe, Leiserson: Scheduling multithreaded computations by work stealing. JACM
@@ -54,6 +55,9 @@ pub(crate) struct Run {
     pub(crate) last: u32,
     /// The object of a message: a number for each object of the recording.
     pub(crate) object: Option<u32>,
+    /// The object that a task has made. A task is bound to no worker, and the object is where the
+    /// task ran.
+    pub(crate) makes: Option<u32>,
 }
 
 /// The strands of a recording in an order in which each comes after those that it depends on.
@@ -81,7 +85,7 @@ impl Graph {
     /// Finds the strands of a recording, and their dependencies.
     pub(crate) fn of(recording: &Recording, links: &Links) -> Self {
         let mut found = strands::Found::of(recording);
-        let objects = found.number_objects();
+        let objects = found.number_objects(recording);
         dependencies::add(recording, links, &mut found);
         let mut graph = Self::sorted(found.strands, found.edges, found.runs);
         graph.objects = objects;

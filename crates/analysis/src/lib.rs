@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 pub mod costs;
+mod dense;
 pub mod durations;
 pub mod findings;
 pub mod forecast;

@@ -8,6 +8,7 @@ use std::collections::{HashMap, VecDeque};
 
 use raddle_timeline::NameId;
 
+use crate::dense::Dense;
 use crate::recording::Recording;
 
 /// The difference between the times of two processes of one machine that is taken for an error.
@@ -16,8 +17,8 @@ const ERROR_NS: u64 = 20_000;
 /// The causes of tasks and messages: indexes of events.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    cause_of: HashMap<usize, usize>,
-    effect_of: HashMap<usize, usize>,
+    cause_of: Dense,
+    effect_of: Dense,
 }
 
 /// An entry of an object in a process.
@@ -43,12 +44,12 @@ impl Links {
 
     /// Returns the event that has caused a task or message.
     pub(crate) fn cause_of(&self, effect: usize) -> Option<usize> {
-        self.cause_of.get(&effect).copied()
+        self.cause_of.get(effect)
     }
 
     /// Returns the task or message that an event has caused.
     pub(crate) fn effect_of(&self, cause: usize) -> Option<usize> {
-        self.effect_of.get(&cause).copied()
+        self.effect_of.get(cause)
     }
 
     fn add_between_processes(&mut self, recording: &Recording) {
@@ -68,7 +69,7 @@ impl Links {
                             sent.entry(target).or_default().push(of_event);
                         }
                     }
-                    "message" | "entry" if !self.cause_of.contains_key(&index) => {
+                    "message" | "entry" if self.cause_of(index).is_none() => {
                         let target = (thread.process, event.name(), collection, element);
                         run.entry(target).or_default().push(of_event);
                     }

@@ -2,7 +2,8 @@
 //!
 //! A worker runs its messages first, in the order of arrival, then its own tasks, the newest first,
 //! and then takes the oldest task of another worker, as the runtime does. Taking one, and waking a
-//! worker that sleeps, cost time ([`crate::costs`]). The objects of a collection are divided among
+//! worker that sleeps, cost time ([`crate::costs`]). An object that a task has made, such as a chare
+//! of a seed, is on the worker that has run this task. The others of a collection are divided among
 //! the workers in blocks, as the runtime divides arrays.
 //!
 //! The simulation does not know memory: strands take as long as in the recording, wherever they
@@ -14,7 +15,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use serde::Serialize;
 
 use crate::costs::Costs;
-use crate::graph::{Graph, OUTSIDE};
+use crate::graph::{Graph, OUTSIDE, ObjectRank, Strand};
 
 /// The result of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -42,6 +43,8 @@ struct Simulation<'a> {
     /// For each strand, the number of strands that must end before.
     missing: Vec<u32>,
     workers: Vec<Worker>,
+    /// For each object, the worker that has made it.
+    homes: Vec<Option<u32>>,
     /// Workers with tasks, in no order, and the position of each.
     with_tasks: Vec<u32>,
     idle: Vec<u32>,
@@ -69,6 +72,7 @@ pub(crate) fn simulate(graph: &Graph, workers: usize, costs: Costs) -> Simulated
         costs,
         missing: graph.predecessor_counts(),
         workers: vec![Worker::default(); workers],
+        homes: vec![None; graph.objects.len()],
         with_tasks: Vec::new(),
         idle: Vec::new(),
         ends: BinaryHeap::new(),
@@ -147,10 +151,8 @@ impl Simulation<'_> {
             return;
         }
         let run = &self.graph.runs[of_strand.run as usize];
-        let object = run.object.map(|object| self.graph.objects[object as usize]);
-        if let Some(object) = object.filter(|_| run.first == strand) {
-            let workers = self.workers.len() as u64;
-            let to = (object.rank * workers / object.count.max(1)) as u32;
+        if let Some(object) = run.object.filter(|_| run.first == strand) {
+            let to = self.worker_of(object);
             if self.workers[to as usize].is_idle {
                 self.wake(to);
                 let delay_ns = if by == to { 0 } else { self.costs.message_ns };
@@ -170,6 +172,13 @@ impl Simulation<'_> {
             self.wake(thief);
             self.find_work(ns, thief);
         }
+    }
+
+    /// Returns the worker of an object.
+    fn worker_of(&self, object: u32) -> u32 {
+        let ObjectRank { rank, count } = self.graph.objects[object as usize];
+        let block = rank * self.workers.len() as u64 / count.max(1);
+        self.homes[object as usize].unwrap_or(block as u32)
     }
 
     fn put(&mut self, worker: u32, strand: u32) {
@@ -226,7 +235,13 @@ impl Simulation<'_> {
     }
 
     fn start(&mut self, ns: u64, worker: u32, strand: u32) {
-        let duration_ns = self.graph.strands[strand as usize].duration_ns;
+        let Strand {
+            duration_ns, run, ..
+        } = self.graph.strands[strand as usize];
+        let run = &self.graph.runs[run as usize];
+        if let Some(object) = run.makes.filter(|_| run.first == strand) {
+            self.homes[object as usize] = Some(worker);
+        }
         self.workers[worker as usize].busy_ns += duration_ns;
         self.push_end(ns + duration_ns, worker, strand);
     }

@@ -40,7 +40,8 @@ fn sent_slow(
     record::send(name, object(collection, number), worker, bytes);
 }
 
-/// Records that a message of `bytes` bytes goes to another node, which has this number of a process.
+/// Records that a message of `bytes` bytes goes to another node. `process` is the number of that
+/// node in recordings.
 pub(crate) fn sent_away(
     (chare, entry): (&'static str, &'static str),
     (collection, number): (u32, Number),

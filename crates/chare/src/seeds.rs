@@ -44,6 +44,7 @@ use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle;
 use crate::migration::arrivals;
+use crate::recorded;
 use crate::state::{Explain, Feature, SharedState};
 
 /// The seeds of a system.
@@ -222,6 +223,7 @@ pub(crate) fn make_element<T: Chare>(
     make: impl FnOnce(&mut Cx<T>) -> T,
 ) {
     let mut cx = Cx::new(part.one(number), index);
+    recorded::entry((T::NAME, "new"), (part.collection().id(), number));
     part.collection()
         .directory()
         .place(number)

@@ -1,11 +1,12 @@
 //! The dependencies between strands of different runs ([`super`], rules 2 to 6).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use raddle_trace::events::Thread;
 
 use super::outside;
 use super::strands::{Found, Section, StolenJoin};
+use crate::dense::Dense;
 use crate::links::Links;
 use crate::recording::Recording;
 
@@ -18,30 +19,34 @@ pub(super) fn add(recording: &Recording, links: &Links, found: &mut Found) {
     add_objects(found);
 }
 
-/// The strands that caused the runs: by run, the causing strand.
-type Causes = HashMap<u32, u32>;
-
 /// Makes tasks, forks and messages depend on what has put, made or sent them (rules 2 and 3).
-fn add_causes(recording: &Recording, links: &Links, found: &mut Found) -> Causes {
-    let mut causes = Causes::new();
+/// Returns the strand that has caused each run.
+fn add_causes(recording: &Recording, links: &Links, found: &mut Found) -> Dense {
+    let mut causes = Dense::default();
     for joins in found.stolen.values_mut() {
         joins.sort_by_key(|join| join.from_ns);
     }
-    let last_of: HashMap<u32, u32> = found.runs.iter().map(|run| (run.first, run.last)).collect();
-    let begins: BTreeMap<usize, u32> = found.begins_at.iter().map(|(&at, &of)| (at, of)).collect();
-    for (effect, first) in begins {
+    for (effect, first) in found.begins_at.iter() {
         let Some(cause) = links.cause_of(effect) else {
             continue;
         };
-        let run = found.strands[first as usize].run;
+        let run = found.strands[first].run as usize;
+        let of_run = found.runs[run];
+        let first = first as u32;
         if let Some(join) = stolen_join(recording, found, cause) {
             found.edges.push((join.fork, first));
-            let last = last_of.get(&first).copied().unwrap_or(first);
+            let last = if of_run.first == first {
+                of_run.last
+            } else {
+                first
+            };
             found.edges.push((last, join.after));
-            causes.insert(run, join.fork);
-        } else if let Some(&ended) = found.ends_at.get(&cause) {
-            found.edges.push((ended, first));
-            causes.entry(run).or_insert(ended);
+            causes.insert(run, join.fork as usize);
+        } else if let Some(ended) = found.ends_at.get(cause) {
+            found.edges.push((ended as u32, first));
+            if causes.get(run).is_none() {
+                causes.insert(run, ended);
+            }
         }
     }
     causes
@@ -68,11 +73,11 @@ fn stolen_join(recording: &Recording, found: &Found, publish: usize) -> Option<S
 }
 
 /// Makes the strand after a wait depend on the tasks of its run (rule 4).
-fn add_waits(found: &mut Found, causes: &Causes) {
+fn add_waits(found: &mut Found, causes: &Dense) {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (run, cause) in causes {
-        let parent = found.strands[*cause as usize].run;
-        children.entry(parent).or_default().push(*run);
+    for (run, cause) in causes.iter() {
+        let parent = found.strands[cause].run;
+        children.entry(parent).or_default().push(run as u32);
     }
     let end_of = |found: &Found, run: u32| {
         let last = &found.strands[found.runs[run as usize].last as usize];

@@ -4,15 +4,15 @@
 //! messages, and most of its waits. Where it has no wait, but nothing ran on a worker, the thread
 //! has probably waited for what ended last.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::strands::{Found, OutsideEvent};
 use super::{OUTSIDE, Run, Strand};
 use crate::links::Links;
 
-/// The time by which the end of a task may be recorded late: a thread that waits for it may go on
-/// before.
-const LATE_NS: u64 = 50_000;
+/// The time by which the end of a task may be recorded late: a worker wakes the thread that waits
+/// for the task before it records the end, and may be interrupted in between.
+const LATE_NS: u64 = 500_000;
 
 /// Something that no run has caused.
 enum Root {
@@ -25,8 +25,8 @@ enum Root {
 struct Place {
     strand: u32,
     ns: u64,
-    /// The instant that has caused something last.
-    cause: Option<usize>,
+    /// True if that was the end of a wait, false if the thread caused something.
+    has_waited: bool,
 }
 
 /// Inserts the strands of the outside before everything that no run has caused.
@@ -44,28 +44,24 @@ pub(super) fn add(links: &Links, found: &mut Found) {
     roots.sort_by_key(|(at_ns, _)| *at_ns);
     // The time before the first call is not a part of the program's work.
     let begin_ns = roots.first().map_or(0, |(at_ns, _)| *at_ns);
-    let run_of: HashMap<usize, u32> = found
-        .begins_at
-        .iter()
-        .map(|(event, first)| (*event, found.strands[*first as usize].run))
-        .collect();
     let mut outside = Outside {
         quiet: Quiet::of(found),
         begin_ns,
         places: HashMap::new(),
+        caused: HashMap::new(),
         last: None,
         found,
     };
     for (at_ns, root) in roots {
         match root {
             Root::Run(run) => outside.begin_run(at_ns, run),
-            Root::Event(event) if event.ends_wait => {
-                let place = outside.places.get(&event.thread);
-                let effect = place.and_then(|place| links.effect_of(place.cause?));
-                let run = effect.and_then(|effect| run_of.get(&effect).copied());
-                outside.end_wait(event, run);
+            Root::Event(event) if event.ends_wait => outside.end_wait(event),
+            Root::Event(event) => {
+                let effect = links.effect_of(event.event);
+                let first = effect.and_then(|effect| outside.found.begins_at.get(effect));
+                let run = first.map(|first| outside.found.strands[first].run);
+                outside.cause(event, run);
             }
-            Root::Event(event) => outside.cause(event),
         }
     }
 }
@@ -75,6 +71,8 @@ struct Outside<'a> {
     quiet: Quiet,
     begin_ns: u64,
     places: HashMap<u32, Place>,
+    /// For each thread, the runs that it has caused and not waited for, by their ends.
+    caused: HashMap<u32, BTreeSet<(u64, u32)>>,
     /// The last strand that began while nothing ran.
     last: Option<u32>,
 }
@@ -95,13 +93,18 @@ impl Outside<'_> {
         strand
     }
 
-    /// Adds a strand for a thread outside that puts a task or sends a message.
-    fn cause(&mut self, event: OutsideEvent) {
+    /// Adds a strand for a thread outside that puts a task or sends a message, which becomes `run`.
+    fn cause(&mut self, event: OutsideEvent, run: Option<u32>) {
+        if let Some(run) = run {
+            let end_ns = self.end_of(run);
+            let caused = self.caused.entry(event.thread).or_default();
+            caused.insert((end_ns, run));
+        }
         let place = self.places.get(&event.thread).copied();
         let (before, since_ns) = match (self.quiet.at(event.at_ns), place) {
             // Without a wait in the recording, the thread may have waited until all had ended.
             (At::Quiet(run, end_ns), place)
-                if place.is_none_or(|place| place.cause.is_some() && place.ns < end_ns) =>
+                if place.is_none_or(|place| !place.has_waited && place.ns < end_ns) =>
             {
                 (Some(self.found.runs[run as usize].last), end_ns)
             }
@@ -109,27 +112,27 @@ impl Outside<'_> {
             (_, None) => (None, self.begin_ns.max(event.at_ns)),
         };
         let strand = self.strand(before, since_ns, event.at_ns, event.event);
-        self.found.ends_at.insert(event.event, strand);
+        self.found.ends_at.insert(event.event, strand as usize);
         self.last = Some(strand);
         self.places.insert(
             event.thread,
             Place {
                 strand,
                 ns: event.at_ns,
-                cause: Some(event.event),
+                has_waited: false,
             },
         );
     }
 
-    /// Ends a wait of a thread outside: for the task that it has put last, or for what ended last.
-    fn end_wait(&mut self, event: OutsideEvent, run: Option<u32>) {
-        let is_over = |run: &u32| self.end_of(*run) <= event.at_ns + LATE_NS;
-        let run = run
-            .filter(is_over)
-            .or_else(|| match self.quiet.at(event.at_ns) {
+    /// Ends a wait of a thread outside: for one of the tasks that it has put, or for what ended
+    /// last.
+    fn end_wait(&mut self, event: OutsideEvent) {
+        let run = self.take_ended(event.thread, event.at_ns).or_else(|| {
+            match self.quiet.at(event.at_ns) {
                 At::Quiet(run, _) => Some(run),
                 At::First | At::Busy => None,
-            });
+            }
+        });
         let strand = self.strand(None, event.at_ns, event.at_ns, event.event);
         let place = self.places.get(&event.thread).copied();
         let ended = run.map(|run| self.found.runs[run as usize].last);
@@ -142,9 +145,22 @@ impl Outside<'_> {
             Place {
                 strand,
                 ns: event.at_ns,
-                cause: None,
+                has_waited: true,
             },
         );
+    }
+
+    /// Takes the run that a thread has caused and that has ended closest to a time, since a thread
+    /// goes on soon after the end of what it waits for.
+    fn take_ended(&mut self, thread: u32, at_ns: u64) -> Option<u32> {
+        let caused = self.caused.get_mut(&thread)?;
+        let before = caused.range(..=(at_ns, u32::MAX)).next_back().copied();
+        let after = caused.range((at_ns + 1, 0)..=(at_ns + LATE_NS, u32::MAX));
+        let after = after.min().copied();
+        let closest = [before, after].into_iter().flatten();
+        let closest = closest.min_by_key(|(end_ns, _)| end_ns.abs_diff(at_ns))?;
+        caused.remove(&closest);
+        Some(closest.1)
     }
 
     /// Adds a strand before a call or message without a known cause.

@@ -9,6 +9,7 @@ use raddle_timeline::{EventKind, EventRecord, NameId, Value};
 use raddle_trace::events::Thread;
 
 use super::{ObjectRank, Run, Strand};
+use crate::dense::Dense;
 use crate::recording::{RecordedThread, Recording};
 
 /// The shortest part into which a loop is divided, and the largest number of parts.
@@ -22,9 +23,9 @@ pub(super) struct Found {
     pub(super) edges: Vec<(u32, u32)>,
     pub(super) runs: Vec<Run>,
     /// For each instant that causes something, the strand that ends there.
-    pub(super) ends_at: HashMap<usize, u32>,
+    pub(super) ends_at: Dense,
     /// For each run and entry that an instant may have caused, its first strand.
-    pub(super) begins_at: HashMap<usize, u32>,
+    pub(super) begins_at: Dense,
     /// The instants of threads outside of all runs that cause something, and the ends of their
     /// waits.
     pub(super) outside: Vec<OutsideEvent>,
@@ -180,7 +181,8 @@ impl Found {
     }
 
     /// Numbers the objects, and gives each run the number of its own.
-    pub(super) fn number_objects(&mut self) -> Vec<ObjectRank> {
+    pub(super) fn number_objects(&mut self, recording: &Recording) -> Vec<ObjectRank> {
+        let timeline = recording.timeline();
         let mut keys: Vec<(u32, u64, u64)> = self.objects.keys().copied().collect();
         keys.sort_unstable();
         let collection = |key: &(u32, u64, u64)| (key.0, key.1);
@@ -192,8 +194,13 @@ impl Found {
         }
         for (number, key) in keys.iter().enumerate() {
             for served in &self.objects[key] {
-                let object = &mut self.runs[served.run as usize].object;
-                object.get_or_insert(number as u32);
+                let run = &mut self.runs[served.run as usize];
+                let event = &timeline.events()[run.event as usize];
+                let of_run = match timeline.text(event.category()) {
+                    "message" => &mut run.object,
+                    _ => &mut run.makes,
+                };
+                of_run.get_or_insert(number as u32);
             }
         }
         ranks
@@ -278,8 +285,9 @@ impl Walk<'_> {
             first,
             last: first,
             object: None,
+            makes: None,
         });
-        self.found.begins_at.insert(index, first);
+        self.found.begins_at.insert(index, first as usize);
         self.frames.push(Frame { run, strand: first });
         Open::Run
     }
@@ -317,7 +325,7 @@ impl Walk<'_> {
             return Open::Name;
         }
         let first = self.strand();
-        self.found.begins_at.insert(index, first);
+        self.found.begins_at.insert(index, first as usize);
         Open::Entry { first }
     }
 
@@ -503,7 +511,7 @@ impl Walk<'_> {
     fn cause(&mut self, index: usize, at_ns: u64) {
         match self.split(at_ns) {
             Some(ended) => {
-                self.found.ends_at.insert(index, ended);
+                self.found.ends_at.insert(index, ended as usize);
             }
             None => self.note_outside(index, at_ns, false),
         }

@@ -274,6 +274,54 @@ fn calls_of_a_thread_outside_follow_each_other() {
     assert_eq!(simulate(&graph, 4, FREE).ns, 90);
 }
 
+// Regression: the end of a task was recorded 60 us after the thread outside had gone on, and the next
+// task was simulated beside it.
+#[test]
+fn a_thread_outside_waits_for_the_task_that_ends_closest() {
+    const MS: u64 = 1_000_000;
+    let main = [
+        item("put", 0, 0).flow(1),
+        item("put", 1, 1).flow(2),
+        item("wait", 1, 4 * MS).named("wait for handle"),
+        item("put", 4 * MS, 4 * MS).flow(3),
+        item("wait", 4 * MS, 8 * MS).named("wait for handle"),
+    ];
+    let late = 100_000;
+    let one = [item("task", 1, 4 * MS + late).flow(1)];
+    let other = [
+        item("task", 2, 10 * MS).flow(2),
+        item("task", 10 * MS, 14 * MS).flow(3),
+    ];
+    let tracks: [(_, &[Item]); 3] = [("worker 0", &one), ("worker 1", &other), ("main", &main)];
+    let (graph, _) = graph(&tracks);
+    // The third task follows the first one, beside the second.
+    let ns = simulate(&graph, 2, FREE).ns;
+    assert!(ns.abs_diff(10 * MS) <= 2 * late, "{ns}");
+}
+
+#[test]
+fn a_chare_that_a_task_has_made_is_where_the_task_ran() {
+    // Two seeds, and a message to each chare.
+    let items = [
+        item("task", 0, 10),
+        item("put", 5, 5).flow(1),
+        item("put", 5, 5).flow(2),
+        item("task", 10, 40).flow(1),
+        item("entry", 10, 40).with(OTHER),
+        item("send", 20, 20).with(OTHER).flow(3),
+        item("task", 40, 70).flow(2),
+        item("entry", 40, 70).with(ONE),
+        item("send", 50, 50).with(ONE).flow(4),
+        item("message", 70, 170).with(OTHER).flow(3),
+        item("message", 170, 270).with(ONE).flow(4),
+    ];
+    let (graph, span) = graph(&[("worker 0", &items)]);
+    assert_eq!(span.work_ns, 270);
+    // Chares in blocks would be at the same places, but their tasks may have run elsewhere.
+    assert_eq!(simulate(&graph, 1, FREE).ns, 270);
+    assert_eq!(simulate(&graph, 2, FREE).ns, 10 + 30 + 100);
+}
+
 #[test]
 fn a_simulation_charges_steals_and_finds_the_busiest_worker() {
     let items = [

@@ -89,7 +89,7 @@ struct Incoming {
 }
 
 /// Joins the other processes that MPI has started. All of them have to call this. If `is_apart` is
-/// true, this process shares memory with no other. Also returns the difference between the clocks of
+/// true, this process shares memory with no other. Also returns the difference of the clocks of
 /// the first process and this one.
 ///
 /// # Errors

@@ -25,7 +25,7 @@ use crate::kdtree::layout::piece::Piece;
 
 /// Subtrees with fewer triangles than this are always a single task.
 const CELL_LEN_MIN: usize = progress::CELL_LEN_MIN;
-/// Subtrees with more triangles than this are never a single task, unless there is only one worker.
+/// Subtrees with more triangles than this are never a single task.
 const CELL_LEN_MAX: usize = 16 * 1024;
 /// The number of subtrees per worker, so that all workers are busy until the end.
 const CELLS_PER_WORKER: usize = 16;
@@ -54,8 +54,7 @@ struct Tasks<'a, C> {
 impl<C: ForkJoin> Tasks<'_, C> {
     fn subtree(&self, cell: SharedCell, level: Level, share: Progress) -> Piece {
         let count = cell.len();
-        let is_alone = count < self.grain || self.threads.part_count() <= 1;
-        if is_alone || !self.work.input.may_split(count, level) {
+        if count < self.grain || !self.work.input.may_split(count, level) {
             return self.work.build_subtree(cell, level, share);
         }
         let team = work::team_len(count, self.root, self.threads.part_count().max(1));
