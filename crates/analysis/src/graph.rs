@@ -38,7 +38,8 @@ pub(crate) const OUTSIDE: u32 = u32::MAX;
 pub(crate) struct Strand {
     /// The begin, in nanoseconds.
     pub(crate) from_ns: u64,
-    /// The duration.
+    /// The duration, without times in which the thread was preempted: they are those of other
+    /// programs, or of more threads than CPUs.
     pub(crate) duration_ns: u64,
     /// The index of its run, or [`OUTSIDE`].
     pub(crate) run: u32,

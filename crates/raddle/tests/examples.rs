@@ -1,4 +1,5 @@
-//! Tests that each example runs on any number of workers, and prints what its header says.
+//! Tests that each example runs on any number of workers, prints what its header says, and is
+//! recorded as it is counted.
 //!
 //! `cargo test` builds the examples as separate programs, because their harness is disabled in
 //! `Cargo.toml`, but it does not report their paths. They are in a folder beside that of this
@@ -9,10 +10,14 @@
 #[path = "../../net/tests/mpirun/mod.rs"]
 mod mpirun;
 
+mod recorded;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::SystemTime;
+
+use raddle_analysis::Recording;
 
 /// Returns the text block of an example's header.
 fn promised(source: &str) -> String {
@@ -87,12 +92,53 @@ fn check(source: &Path) {
             expect(&how, output.expect("a program starts"), &promised);
         }
     }
+    check_recording(name, &program);
     #[cfg(feature = "mpi")]
     for ranks in [2, 4].into_iter().filter(|_| runs_on_nodes) {
         let output = mpirun::mpirun(ranks, &program, &[], [("RADDLE_WORKERS", "1")]);
         let how = format!("{name} as {ranks} processes that MPI has started");
         expect(&how, output, &promised);
     }
+}
+
+/// Asserts that the recording of a program has as many events as its counters say.
+fn check_recording(name: &str, program: &Path) {
+    let variables = [
+        ("RADDLE_WORKERS", "2"),
+        ("RADDLE_NODES", "2"),
+        ("RADDLE_TRACE_DETAIL", "all"),
+    ];
+    let (status, timeline) = recorded::record_command(Command::new(program), name, &variables);
+    assert!(status.success(), "{name}: {status}");
+    let recording = Recording::new(timeline.expect("a file")).expect("a recording");
+    let counted = |counter: &str| -> u64 {
+        let runtimes = recording.facts().iter().flat_map(|facts| &facts.runtimes);
+        let counts = runtimes.map(|runtime| runtime["report"]["total"][counter].as_u64());
+        counts.map(|count| count.expect("a counter")).sum()
+    };
+    let timeline = recording.timeline();
+    let recorded = |categories: &[&str]| {
+        let events = timeline.events().iter();
+        let is_it = |category: &str| categories.contains(&category);
+        events
+            .filter(|event| is_it(timeline.text(event.category())))
+            .count() as u64
+    };
+    let mut counts = vec![
+        ("messages", recorded(&["message"])),
+        ("forks_published", recorded(&["publish"])),
+        ("steals_done", recorded(&["steal"])),
+    ];
+    // An example may end before its last tasks have been counted.
+    let tasks = recorded(&["task", "fork", "message"]);
+    if tasks.abs_diff(counted("tasks")) > 4 {
+        counts.push(("tasks", tasks));
+    }
+    for (counter, recorded) in counts {
+        assert_eq!(recorded, counted(counter), "{counter} of {name}");
+    }
+    // A program of locations may have sections only.
+    assert!(tasks + recorded(&["section"]) > 0, "{name}");
 }
 
 /// Asserts that a program has ended successfully, and has printed the promised text.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use raddle_timeline::{EventKind, EventRecord, NameId, Value};
 use raddle_trace::events::Thread;
+use raddle_trace::record::kind::PREEMPTED;
 
 use super::{ObjectRank, Run, Strand};
 use crate::dense::Dense;
@@ -154,6 +155,8 @@ struct Walk<'a> {
     loops: HashMap<usize, Option<u64>>,
     /// The last strands of the parts of loops that are open.
     parts: Vec<u32>,
+    /// The strand in which the thread was preempted last, and for how long in that strand.
+    preempted: Option<(u32, u64)>,
 }
 
 impl Found {
@@ -171,6 +174,7 @@ impl Found {
                 names: Vec::new(),
                 loops: slices_of_loops(recording, thread),
                 parts: Vec::new(),
+                preempted: None,
             };
             for (index, event) in recording.events_of(thread) {
                 walk.step(index, event);
@@ -232,6 +236,10 @@ impl Walk<'_> {
                 self.cause(index, at_ns);
                 return;
             }
+            "note" if recording.timeline().text(event.name()) == PREEMPTED => {
+                self.lose(recording.lost_ns(index));
+                return;
+            }
             _ => Open::Other,
         };
         if event.kind() != EventKind::Instant {
@@ -252,8 +260,19 @@ impl Walk<'_> {
     }
 
     fn end(&mut self, strand: u32, at_ns: u64) {
+        let is_it = |preempted: &mut (u32, u64)| preempted.0 == strand;
+        let lost_ns = self.preempted.take_if(is_it).map_or(0, |(_, ns)| ns);
         let strand = &mut self.found.strands[strand as usize];
-        strand.duration_ns = at_ns.saturating_sub(strand.from_ns);
+        strand.duration_ns = at_ns.saturating_sub(strand.from_ns + lost_ns);
+    }
+
+    /// Takes time from the present strand in which another thread used the CPU.
+    fn lose(&mut self, ns: u64) {
+        let Some(frame) = self.frames.last() else {
+            return;
+        };
+        let before = self.preempted.filter(|(strand, _)| *strand == frame.strand);
+        self.preempted = Some((frame.strand, ns + before.map_or(0, |(_, ns)| ns)));
     }
 
     /// Ends the present strand, and begins one that depends on it. Returns the one that has ended.

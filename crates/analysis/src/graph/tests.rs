@@ -384,3 +384,15 @@ fn simulate_count(graph: &Graph) -> usize {
     }
     count
 }
+
+#[test]
+fn time_in_which_a_worker_was_preempted_is_no_work() {
+    let lost: &[_] = &[("value", Value::Unsigned(30))];
+    let items = [
+        item("task", 0, 100),
+        item("note", 60, 60).named("preempted").with(lost),
+        item("put", 80, 80).flow(1),
+        item("task", 100, 150).flow(1),
+    ];
+    assert_eq!(work_and_span(&[("worker 0", &items)]), (120, 100));
+}

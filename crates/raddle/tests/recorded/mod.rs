@@ -1,4 +1,5 @@
-//! Programs that are recorded: a test starts itself again, for one test alone.
+//! Programs that are recorded: other ones, or a test that starts itself again, for one test alone.
+#![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -27,17 +28,28 @@ impl Drop for Folder {
 /// Runs this program for `test` alone, recorded with these variables. Returns how it has ended, and
 /// the recording, unless there is none.
 pub(crate) fn record(test: &str, variables: &[(&str, &str)]) -> (ExitStatus, Option<Timeline>) {
-    let name = format!("raddle-trace-{}-{test}", std::process::id());
+    let mut command = Command::new(std::env::current_exe().expect("this program is a file"));
+    command
+        .args(["--exact", test, "--nocapture"])
+        .env(RECORDED, "1");
+    record_command(command, test, variables)
+}
+
+/// Runs a program with a recording and these variables. Returns how it has ended, and the recording,
+/// unless there is none. `name` is a name that no other call of this program has at the same time.
+pub(crate) fn record_command(
+    mut command: Command,
+    name: &str,
+    variables: &[(&str, &str)],
+) -> (ExitStatus, Option<Timeline>) {
+    let name = format!("raddle-trace-{}-{name}", std::process::id());
     let folder = Folder(std::env::temp_dir().join(name));
     fs::create_dir_all(&folder.0).expect("a temporary folder");
     let file = folder.0.join("t.pftrace");
-    let output = Command::new(std::env::current_exe().expect("this program is a file"))
-        .args(["--exact", test, "--nocapture"])
-        .env(RECORDED, "1")
+    command
         .env("RADDLE_TRACE", &file)
-        .envs(variables.iter().copied())
-        .output()
-        .expect("this program starts");
+        .envs(variables.iter().copied());
+    let output = command.output().expect("the program starts");
     let timeline = File::open(&file).ok();
     let timeline = timeline.map(|file| read(file).expect("a timeline"));
     assert_eq!(others(&folder.0, &file), [""; 0]);
