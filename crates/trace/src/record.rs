@@ -33,7 +33,7 @@ use absent as side;
 use live as side;
 
 use kind::{Idling, Kind, Waiting};
-pub use side::is_on;
+pub use side::{ScopeName, is_on};
 
 /// The position of the worker or node in the last word of a message, and the largest number of
 /// bytes below it.
@@ -185,12 +185,24 @@ recorded! {
     /// Records that the section of a location has ended, and that the next request for it was put
     /// in, unless `is_last`.
     end_section(location: Name, is_last: bool) => Kind::EndSection, location.0, u64::from(is_last);
-    /// Records that a scope of the program begins.
-    begin_scope(name: Name) => Kind::Scope, name.0;
-    /// Records that a scope of the program has ended.
-    end_scope(name: Name) => Kind::EndScope, name.0;
     /// Records a rare event of a feature: a reduction, a move, a choice.
     note(name: Name, value: u64) => Kind::Note, name.0, value;
+}
+
+/// Records that a scope of the program begins.
+#[inline(always)]
+pub fn begin_scope(name: Name) {
+    if is_on() {
+        side::put_scope(Kind::Scope, name.0);
+    }
+}
+
+/// Records that a scope of the program has ended.
+#[inline(always)]
+pub fn end_scope(name: Name) {
+    if is_on() {
+        side::put_scope(Kind::EndScope, name.0);
+    }
 }
 
 /// A scope of the program: from its creation to its drop.
@@ -202,14 +214,24 @@ impl Scope {
     /// Begins a scope.
     #[inline(always)]
     pub fn begin(name: &'static str) -> Self {
-        if !is_on() {
-            return Self(None);
+        match is_on() {
+            true => Self::begin_named(Name::of(name)),
+            false => Self(None),
         }
-        Self::begin_named(Name::of(name))
     }
 
+    /// Begins a scope whose name has been looked up before, except for the first time.
+    #[inline(always)]
+    pub fn begin_known(name: &ScopeName) -> Self {
+        match is_on() {
+            true => Self::begin_named(Name(name.number())),
+            false => Self(None),
+        }
+    }
+
+    #[inline(always)]
     fn begin_named(name: Name) -> Self {
-        begin_scope(name);
+        side::put_scope(Kind::Scope, name.0);
         Self(Some(name))
     }
 }
@@ -238,7 +260,8 @@ impl Drop for Scope {
 #[macro_export]
 macro_rules! scope {
     ($name:literal) => {
-        let _scope = $crate::record::Scope::begin($name);
+        static NAME: $crate::record::ScopeName = $crate::record::ScopeName::new($name);
+        let _scope = $crate::record::Scope::begin_known(&NAME);
     };
 }
 

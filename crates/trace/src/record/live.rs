@@ -20,8 +20,9 @@ pub(crate) mod tracks;
 
 use raddle_sync::prim::{AtomicU32, Relaxed};
 
+pub use names::ScopeName;
 pub(super) use names::number_of;
-pub(super) use recorder::{name, put, set_worker};
+pub(super) use recorder::{name, put, put_scope, set_worker};
 
 /// The number of the recording under way, and of the window between two of its pauses; zero while
 /// nothing is recorded.

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::ops::DerefMut;
 
-use raddle_sync::prim::Mutex;
+use raddle_sync::prim::{AtomicU32, Mutex, Relaxed};
+
+use crate::is_forked;
 
 /// All names that were used so far. The number of a name is its index.
 #[derive(Debug, Default)]
@@ -29,6 +31,46 @@ pub(crate) fn number_of(text: &str) -> u32 {
     names.texts.push(text.to_owned());
     names.numbers.insert(text.to_owned(), number);
     number
+}
+
+/// The name of a scope at one place of the program, which remembers its number.
+#[derive(Debug)]
+pub struct ScopeName {
+    text: &'static str,
+    /// The number plus one, or zero if it is not known yet.
+    number: AtomicU32,
+}
+
+impl ScopeName {
+    /// Creates the name of a scope.
+    #[must_use]
+    pub const fn new(text: &'static str) -> Self {
+        Self {
+            text,
+            number: AtomicU32::new(0),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn number(&self) -> u32 {
+        // Relaxed: the number is the same, whoever asks for it.
+        match self.number.load(Relaxed) {
+            0 => self.ask(),
+            number => number - 1,
+        }
+    }
+
+    #[cold]
+    fn ask(&self) -> u32 {
+        if is_forked() {
+            // The thread that holds the lock may not exist here.
+            return 0;
+        }
+        let number = number_of(self.text);
+        // Relaxed: as above.
+        self.number.store(number + 1, Relaxed);
+        number
+    }
 }
 
 /// Returns all names so far, by number.

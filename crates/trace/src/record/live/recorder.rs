@@ -10,6 +10,7 @@ use raddle_sync::clock::ticks;
 
 use super::buffer::{self, SEGMENT_WORDS, Segment};
 use super::head::{TICKS_BITS, head, ticks_of_head};
+use super::names::ScopeName;
 use super::off_cpu::{LONG_NS, OffCpu};
 use super::stamps::{SHORT_NS, Stamps};
 use super::tracks::{self, Label, Track};
@@ -90,6 +91,12 @@ pub(crate) fn put<const N: usize>(kind: Kind, argument: u32, more: [u64; N]) {
     RECORDER.with(|recorder| recorder.put(kind, argument, more));
 }
 
+/// Records that a scope of the program begins or ends on this thread.
+#[inline(never)]
+pub(crate) fn put_scope(kind: Kind, name: u32) {
+    RECORDER.with(|recorder| recorder.put_scope(kind, name));
+}
+
 /// Returns the number of the name `owner::member`.
 #[inline]
 pub(crate) fn name(owner: &'static str, member: &'static str) -> u32 {
@@ -139,8 +146,9 @@ impl Recorder {
         let recording = self.recording.replace(recording());
         // No event is late: a late one would have a second record.
         let long = self.long.replace(u64::MAX);
-        let begin = || self.put(Kind::Scope, self.name("", "measurement"), []);
-        let end = || self.put(Kind::EndScope, self.name("", "measurement"), []);
+        static NAME: ScopeName = ScopeName::new("measurement");
+        let begin = || self.put_scope(Kind::Scope, NAME.number());
+        let end = || self.put_scope(Kind::EndScope, NAME.number());
         // The medians of several rounds: the thread may be interrupted.
         let rounds: Vec<ScopeTicks> = (0..MEASURED_ROUNDS)
             .map(|_| {
@@ -201,6 +209,31 @@ impl Recorder {
             // The next event asks how often this thread has waited by then.
             self.long.set(0);
         }
+    }
+
+    /// Records the begin or the end of a scope: as [`put`](Self::put), always with a time.
+    #[inline(always)]
+    fn put_scope(&self, kind: Kind, name: u32) {
+        let Some(segment) = self.segment.get() else {
+            return self.put_slow(kind, name, &[]);
+        };
+        let at = segment.len();
+        if self.recording.get() != recording() || at >= SEGMENT_WORDS {
+            return self.put_slow(kind, name, &[]);
+        }
+        let before = self.stamps.begin_timed(kind);
+        let now = ticks();
+        let passed = now.saturating_sub(self.last.get()).max(1);
+        if passed >= self.long.get() {
+            let is_work = !(before == Kind::Idle as u8 || before == Kind::Wait as u8);
+            return self.put_late(segment, now, is_work, (kind, name), &[]);
+        }
+        self.last.set(now);
+        self.readings.set(self.readings.get() + 1);
+        if self.stamps.has_expected() {
+            self.stamps.learn(before, kind, passed, self.short.get());
+        }
+        segment.append(at, [head(kind, 0, passed, name)]);
     }
 
     #[inline(always)]

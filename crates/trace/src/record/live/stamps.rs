@@ -75,14 +75,12 @@ impl Stamps {
 
     /// Begins an event of this kind. Returns `None` if it needs no reading, and otherwise the kind
     /// of the event before.
-    ///
-    /// Scopes of the program always have a time: a profile is made of them.
     #[inline(always)]
     pub(crate) fn begin(&self, kind: Kind) -> Option<u8> {
         let before = self.before.replace(kind as u8);
         let place = self.pair(before, kind);
         let pair = place.get();
-        if pair.skips == 0 || matches!(kind, Kind::Scope | Kind::EndScope) {
+        if pair.skips == 0 {
             return Some(before);
         }
         let skips = pair.skips - 1;
@@ -90,6 +88,20 @@ impl Stamps {
         self.expected
             .set(self.expected.get() + u64::from(pair.mean));
         None
+    }
+
+    /// Begins an event that has a time in any case: scopes of the program, because a profile is made
+    /// of them. Returns the kind of the event before.
+    #[inline(always)]
+    pub(crate) fn begin_timed(&self, kind: Kind) -> u8 {
+        self.before.replace(kind as u8)
+    }
+
+    /// Returns true if events had no reading since the last one: the next reading says whether they
+    /// took as long as expected.
+    #[inline(always)]
+    pub(crate) fn has_expected(&self) -> bool {
+        self.expected.get() != 0
     }
 
     /// Learns from a reading for an event of this kind, `ticks` after the last one. `before` is
