@@ -94,6 +94,8 @@ impl Recording {
 
 #[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
 pub(crate) mod pauses;
+#[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
+mod slowdown;
 
 #[cfg(not(any(loom, shuttle, miri, raddle_no_events)))]
 pub(crate) use live::{WINDOW_BITS, ns_of, ticks_of};

@@ -25,6 +25,8 @@ pub struct Counts {
     pub tasks: u64,
     /// The number of messages that it has run.
     pub messages: u64,
+    /// The number of halves of joins that were called.
+    pub forks: u64,
     /// The time without work, in nanoseconds.
     pub idle_ns: u64,
 }
@@ -34,18 +36,26 @@ impl From<&WorkerReport> for Counts {
         Self {
             tasks: report.tasks,
             messages: report.messages,
+            forks: report.forks_inline,
             idle_ns: report.idle_ns,
         }
     }
 }
 
 impl Counts {
+    /// Returns the number of units of work: messages are tasks, too.
+    #[must_use]
+    pub(crate) const fn work(self) -> u64 {
+        self.tasks + self.forks
+    }
+
     /// Returns the counts since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
             tasks: self.tasks.saturating_sub(earlier.tasks),
             messages: self.messages.saturating_sub(earlier.messages),
+            forks: self.forks.saturating_sub(earlier.forks),
             idle_ns: self.idle_ns.saturating_sub(earlier.idle_ns),
         }
     }

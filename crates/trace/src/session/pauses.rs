@@ -4,7 +4,8 @@
 //! them. When a thread has filled a segment of its buffer, it knows how much of its time that took.
 //! If it was more than [`SHARE_MAX`], it pauses the recording of all threads, for so long that the
 //! mean is [`SHARE_MAX`]. All threads pause together, so that both ends of a message are recorded.
-//! A thread of the recording sleeps until the pause is over.
+//! A thread of the recording sleeps until the pause is over. It also compares the speed of the
+//! program in the pause to that before ([`super::slowdown`]).
 //!
 //! For each pause, the counters of all workers say how much was left out.
 
@@ -16,19 +17,20 @@ use std::time::Duration;
 
 use raddle_sync::clock::ticks;
 
-use super::live::{reading_ticks, ticks_of};
+use super::live::{ns_of, reading_ticks, ticks_of};
+use super::slowdown::{Part, Slowdown};
 use crate::record::live::{recording, set_recording};
 use crate::sources::{self, Counts};
 
-/// The share of a thread's time that recording may take, in thousandths.
-const SHARE_MAX: u64 = 25;
+/// The share of a thread's time that recording may take.
+const SHARE_MAX: f64 = 0.02;
 /// The time for which a thread records before it may pause.
 const WINDOW_NS: u64 = 300_000;
 /// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 /// The cost of a word of an event, and of a fork besides its events, in nanoseconds: while forks
 /// are recorded, they take a slow path. On an AMD EPYC at 2.6 GHz, the cases `event-fork` and
-/// `on-fib` of `raddle-bench trace` show 6 and 50 ns. If they are larger, recordings are shorter.
+/// `on-fib` of `raddle-bench trace` show 6 and 50 ns. What else an event costs is learnt.
 const WORD_NS: u64 = 6;
 const FORK_NS: u64 = 50;
 
@@ -56,8 +58,21 @@ impl Recorded {
 pub(crate) struct Pause {
     /// The counter at its begin and at its end.
     pub(crate) ticks: (u64, u64),
-    /// The work that was left out, by runtime and worker.
-    pub(crate) counts: HashMap<(u32, usize), Counts>,
+    /// The work that was left out.
+    pub(crate) counts: AllCounts,
+}
+
+/// The counts of all workers, by runtime and worker.
+type AllCounts = HashMap<(u32, usize), Counts>;
+
+/// A pause that is under way.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    /// The counter at its begin.
+    since: u64,
+    length: Duration,
+    /// The expected share of recording in the time before it.
+    share: f64,
 }
 
 #[derive(Debug, Default)]
@@ -66,8 +81,11 @@ struct State {
     is_allowed: bool,
     /// True once the thread runs.
     has_thread: bool,
-    /// The begin of the pause that is under way, and its length.
-    under_way: Option<(u64, Duration)>,
+    /// The pause that is under way.
+    under_way: Option<UnderWay>,
+    /// The counts of all workers when the last pause ended, and the counter.
+    resumed: Option<(AllCounts, u64)>,
+    slowdown: Slowdown,
     /// The recording to go on with: see [`crate::record`].
     next: u32,
     pauses: Vec<Pause>,
@@ -90,6 +108,8 @@ pub(super) fn begin(is_allowed: bool) {
     with_state(|state| {
         state.is_allowed = is_allowed;
         state.under_way = None;
+        state.resumed = None;
+        state.slowdown = Slowdown::default();
         state.pauses.clear();
     });
 }
@@ -103,9 +123,9 @@ pub(super) fn end() {
 pub(super) fn all() -> Vec<Pause> {
     with_state(|state| {
         let mut pauses = state.pauses.clone();
-        if let Some((since, _)) = state.under_way {
+        if let Some(under_way) = state.under_way {
             pauses.push(Pause {
-                ticks: (since, ticks()),
+                ticks: (under_way.since, ticks()),
                 counts: HashMap::new(),
             });
         }
@@ -121,23 +141,20 @@ pub(crate) fn pause_if_costly(recorded: Recorded, since: u64) -> bool {
     if passed < ticks_of(WINDOW_NS) {
         return false;
     }
-    let cost = recorded.ticks();
-    let allowed = passed * SHARE_MAX / 1_000;
-    if cost <= allowed {
-        return true;
-    }
-    let passed_ns = u128::from(passed) * 1_000 / u128::from(ticks_of(1_000).max(1));
-    let pause_ns = passed_ns * u128::from(cost - allowed) / u128::from(allowed.max(1));
-    let pause = Duration::from_nanos(u64::try_from(pause_ns).unwrap_or(u64::MAX)).min(PAUSE_MAX);
-    with_state(|state| request(state, now, pause));
+    let share = recorded.ticks() as f64 / passed as f64;
+    with_state(|state| request(state, now, passed, share));
     true
 }
 
-fn request(state: &mut State, now: u64, pause: Duration) {
+/// Requests a pause after `passed` ticks, of which recording is expected to have taken a share.
+fn request(state: &mut State, now: u64, passed: u64, share: f64) {
     let current = recording();
-    if !state.is_allowed || state.under_way.is_some() || current == 0 {
+    let cost = share * state.slowdown.factor();
+    if !state.is_allowed || state.under_way.is_some() || current == 0 || cost <= SHARE_MAX {
         return;
     }
+    let pause_ns = ns_of(passed) as f64 * (cost - SHARE_MAX) / SHARE_MAX;
+    let length = Duration::from_nanos(pause_ns as u64).min(PAUSE_MAX);
     if !state.has_thread {
         let thread = thread::Builder::new().name("raddle-recording".to_owned());
         // Without the thread, everything is recorded.
@@ -149,7 +166,11 @@ fn request(state: &mut State, now: u64, pause: Duration) {
     }
     set_recording(0);
     state.next = current + 1;
-    state.under_way = Some((now, pause));
+    state.under_way = Some(UnderWay {
+        since: now,
+        length,
+        share,
+    });
     REQUESTED.notify_one();
 }
 
@@ -159,7 +180,7 @@ fn serve() {
         let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
         let pause = loop {
             match state.as_ref().and_then(|state| state.under_way) {
-                Some((_, pause)) => break pause,
+                Some(under_way) => break under_way.length,
                 None => {
                     state = REQUESTED
                         .wait(state)
@@ -168,10 +189,10 @@ fn serve() {
             }
         };
         drop(state);
-        let before = counts();
+        let before = (counts(), ticks());
         thread::sleep(pause);
-        let after = counts();
-        let resumes = with_state(|state| resume(state, before, &after));
+        let after = (counts(), ticks());
+        let resumes = with_state(|state| resume(state, before, after));
         if resumes {
             for source in sources::all() {
                 source.recording_resumed();
@@ -181,28 +202,43 @@ fn serve() {
 }
 
 /// Ends a pause, unless the recording has ended meanwhile.
-fn resume(
-    state: &mut State,
-    before: HashMap<(u32, usize), Counts>,
-    after: &HashMap<(u32, usize), Counts>,
-) -> bool {
-    let Some((since, _)) = state.under_way.take() else {
+fn resume(state: &mut State, before: (AllCounts, u64), after: (AllCounts, u64)) -> bool {
+    let Some(under_way) = state.under_way.take() else {
         return false;
     };
-    let counts = before.into_iter().map(|(worker, before)| {
-        let after = after.get(&worker).copied().unwrap_or(before);
-        (worker, after.since(before))
-    });
+    if let Some(resumed) = &state.resumed {
+        let [recorded, paused] = [part(resumed, &before), part(&before, &after)];
+        state.slowdown.learn(recorded, paused, under_way.share);
+    }
     state.pauses.push(Pause {
-        ticks: (since, ticks()),
-        counts: counts.collect(),
+        ticks: (under_way.since, ticks()),
+        counts: between(&before.0, &after.0),
     });
+    state.resumed = Some(after);
     set_recording(state.next);
     true
 }
 
+/// Returns the work between two times, with the readings of the counter.
+fn part(from: &(AllCounts, u64), to: &(AllCounts, u64)) -> Part {
+    let counts = between(&from.0, &to.0);
+    Part {
+        work: counts.values().map(|counts| counts.work()).sum(),
+        time: to.1.saturating_sub(from.1),
+    }
+}
+
+/// Returns the differences of the counts of all workers that were there before.
+fn between(from: &AllCounts, to: &AllCounts) -> AllCounts {
+    let of_workers = from.iter().map(|(worker, from)| {
+        let to = to.get(worker).copied().unwrap_or(*from);
+        (*worker, to.since(*from))
+    });
+    of_workers.collect()
+}
+
 /// Returns the counters of all workers of all runtimes.
-fn counts() -> HashMap<(u32, usize), Counts> {
+fn counts() -> AllCounts {
     let mut all = HashMap::new();
     for source in sources::all() {
         let runtime = source.snapshot();

@@ -11,9 +11,6 @@
 use raddle_sync::log_segment::LogSegment;
 use raddle_sync::prim::Mutex;
 
-use super::head::{kind_of, len_of};
-use crate::record::kind::Kind;
-
 /// The size of a segment in words. With its head, a segment takes 64 KiB.
 pub(crate) const SEGMENT_WORDS: usize = (1 << 13) - 8;
 
@@ -26,18 +23,6 @@ pub(crate) type Segment = LogSegment<SEGMENT_WORDS>;
 /// Returns the words of a segment so far, for its owner.
 pub(crate) fn words_so_far(segment: &Segment) -> Vec<u64> {
     (0..segment.len()).map(|at| segment.word(at)).collect()
-}
-
-/// Returns the number of records of a kind in a segment, for its owner. Takes about 5 us if the
-/// segment is full.
-pub(crate) fn count(segment: &Segment, kind: Kind) -> u64 {
-    let (mut at, mut count) = (0, 0);
-    while at < segment.len() {
-        let head = segment.word(at);
-        count += u64::from(kind_of(head) == kind as u64);
-        at += 1 + len_of(head);
-    }
-    count
 }
 
 /// The segments of all recordings.

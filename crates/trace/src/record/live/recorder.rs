@@ -43,11 +43,12 @@ struct Recorder {
     /// The counter at the last question.
     asked: Cell<u64>,
     stamps: Stamps,
-    /// The counter when this thread began to count its events, and the counts. The words and forks
-    /// are those of full segments.
+    /// The counter when this thread began to count its events, and the counts. The words are those
+    /// of full segments.
     since: Cell<u64>,
     recorded: Cell<Recorded>,
     readings: Cell<u64>,
+    forks: Cell<u64>,
     known: [Cell<KnownName>; KNOWN_NAMES],
     worker: Cell<Option<(u32, usize, bool)>>,
 }
@@ -75,6 +76,7 @@ thread_local! {
             since: Cell::new(0),
             recorded: Cell::new(Recorded { words: 0, readings: 0, forks: 0 }),
             readings: Cell::new(0),
+            forks: Cell::new(0),
             known: [const {
                 Cell::new(KnownName { owner: 0, member: 0, member_len: 0, number: 0 })
             }; KNOWN_NAMES],
@@ -189,6 +191,8 @@ impl Recorder {
         if self.recording.get() != recording() || at + N >= SEGMENT_WORDS {
             return self.put_slow(kind, argument, &more);
         }
+        let forks = self.forks.get() + u64::from(kind == Kind::Fork);
+        self.forks.set(forks);
         let passed = match self.stamps.begin(kind) {
             None => 0,
             Some(before) => {
@@ -308,12 +312,12 @@ impl Recorder {
             self.begin_recording();
         } else if before != current {
             return self.resume(now, kind, argument, more);
-        } else if let Some(full) = self.segment.get() {
+        } else if self.segment.get().is_some() {
             let before = self.recorded.get();
             let recorded = Recorded {
                 words: before.words + SEGMENT_WORDS as u64,
                 readings: self.readings.get(),
-                forks: before.forks + buffer::count(full, Kind::Fork),
+                forks: self.forks.get(),
             };
             self.recorded.set(recorded);
             if pauses::pause_if_costly(recorded, self.since.get()) {
@@ -355,6 +359,7 @@ impl Recorder {
         self.since.set(now);
         self.recorded.set(Recorded::default());
         self.readings.set(0);
+        self.forks.set(0);
         // Time lost before is not of interest.
         self.asked.set(now);
         let _before = self.off_cpu.ask(0, 0);
