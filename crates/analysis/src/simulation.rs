@@ -2,9 +2,9 @@
 //!
 //! A worker runs its messages first, in the order of arrival, then its own tasks, the newest first,
 //! and then takes the oldest task of another worker, as the runtime does. Taking one, and waking a
-//! worker that sleeps, cost time ([`crate::costs`]). An object that a task has made, such as a chare
-//! of a seed, is on the worker that has run this task. The others of a collection are divided among
-//! the workers in blocks, as the runtime divides arrays.
+//! worker that sleeps, cost time ([`crate::costs`]). An object that a task has made, such as a
+//! chare of a seed, is on the worker that has run this task. The others of a collection are divided
+//! among the workers in blocks, as the runtime divides arrays.
 //!
 //! The simulation does not know memory: strands take as long as in the recording, wherever they
 //! run.

@@ -20,7 +20,7 @@ pub(crate) struct ClockDifference {
 
 /// The readings of one round, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+#[cfg(any(feature = "mpi", test))]
 pub(crate) struct Round {
     /// The reading of the first node.
     pub(crate) first_ns: u64,
@@ -39,7 +39,7 @@ impl ClockDifference {
 
     /// Returns the difference that rounds of one exchange show. Clocks that may be the same count
     /// as the same.
-    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+    #[cfg(any(feature = "mpi", test))]
     pub(crate) fn of(rounds: &[Round]) -> Self {
         // The difference of two readings fits, because no machine has run for 292 years.
         let between = |one: u64, other: u64| one.wrapping_sub(other) as i64;

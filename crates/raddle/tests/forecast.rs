@@ -62,8 +62,8 @@ fn compute() {
     }
 }
 
-// Each node of the simulator has a thread that computes and one that answers. Here, each of them is a
-// chare, and the forecast for as many workers has one for each.
+// Each node of the simulator has a thread that computes and one that answers. Here, each of them is
+// a chare, and the forecast for as many workers has one for each.
 #[test]
 fn a_message_program_on_one_worker_foretells_that_on_the_nodes_of_the_simulator() {
     if is_recorded() {

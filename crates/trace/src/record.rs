@@ -220,7 +220,7 @@ impl Scope {
         }
     }
 
-    /// Begins a scope whose name has been looked up before, except for the first time.
+    /// Begins a scope with a name that remembers its number.
     #[inline(always)]
     pub fn begin_known(name: &ScopeName) -> Self {
         match is_on() {

@@ -45,7 +45,7 @@ impl From<&WorkerReport> for Counts {
 impl Counts {
     /// Returns the number of units of work: messages are tasks, too.
     #[must_use]
-    pub(crate) const fn work(self) -> u64 {
+    pub const fn work(self) -> u64 {
         self.tasks + self.forks
     }
 

@@ -274,8 +274,8 @@ fn calls_of_a_thread_outside_follow_each_other() {
     assert_eq!(simulate(&graph, 4, FREE).ns, 90);
 }
 
-// Regression: the end of a task was recorded 60 us after the thread outside had gone on, and the next
-// task was simulated beside it.
+// Regression: the end of a task was recorded 60 us after the thread outside had gone on, and the
+// next task was simulated beside it.
 #[test]
 fn a_thread_outside_waits_for_the_task_that_ends_closest() {
     const MS: u64 = 1_000_000;

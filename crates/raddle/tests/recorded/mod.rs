@@ -35,8 +35,9 @@ pub(crate) fn record(test: &str, variables: &[(&str, &str)]) -> (ExitStatus, Opt
     record_command(command, test, variables)
 }
 
-/// Runs a program with a recording and these variables. Returns how it has ended, and the recording,
-/// unless there is none. `name` is a name that no other call of this program has at the same time.
+/// Runs a program with a recording and these variables. Returns how it has ended, and the
+/// recording, unless there is none. `name` is a name that no other call of this program has at the
+/// same time.
 pub(crate) fn record_command(
     mut command: Command,
     name: &str,

@@ -1,9 +1,9 @@
-//! How much recording slows the program down, as its own speed shows it.
+//! The slowdown of a program by its recording, as its own speed shows it.
 //!
-//! What an event costs depends on more than its instructions: it takes memory from the system, and
-//! cache lines from the program. So the speed of the program while it is recorded is compared to
-//! that in the pauses: the tasks, messages and forks per time. From the ratio of the two follows a
-//! factor for the cost that is expected from the numbers of events. A single comparison says little,
+//! The cost of an event is more than its instructions: it takes memory from the system, and cache
+//! lines from the program. So the speed of the program while it is recorded is compared to that in
+//! the pauses: the tasks, messages and forks per time. From the ratio of the two follows a factor
+//! for the cost that is expected from the numbers of events. A single comparison says little,
 //! because the program changes its speed for reasons of its own; the factor is the mean of many.
 
 /// The limits of the factor.

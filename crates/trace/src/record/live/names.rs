@@ -53,7 +53,7 @@ impl ScopeName {
 
     #[inline(always)]
     pub(crate) fn number(&self) -> u32 {
-        // Relaxed: the number is the same, whoever asks for it.
+        // Relaxed: all threads get the same number.
         match self.number.load(Relaxed) {
             0 => self.ask(),
             number => number - 1,

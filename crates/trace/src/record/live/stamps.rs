@@ -90,8 +90,8 @@ impl Stamps {
         None
     }
 
-    /// Begins an event that has a time in any case: scopes of the program, because a profile is made
-    /// of them. Returns the kind of the event before.
+    /// Begins an event that has a time in any case: scopes of the program, because a profile is
+    /// made of them. Returns the kind of the event before.
     #[inline(always)]
     pub(crate) fn begin_timed(&self, kind: Kind) -> u8 {
         self.before.replace(kind as u8)
