@@ -90,6 +90,17 @@ fn messages_of_all_nodes_are_recorded_as_they_are_counted() {
     // The answers to the question for the counters, and the end of the arrays, come afterwards.
     let later = recorded - counted;
     assert!(later <= 16, "{recorded} recorded, {counted} counted");
+    // Regression: a message to another node was recorded as sent twice.
+    let entries = value["messages"]["entries"].as_array().expect("a list");
+    let receive = entries
+        .iter()
+        .find(|entry| entry["entry"] == "Element::receive");
+    let sent = receive.and_then(|entry| entry["traffic"]["messages"].as_u64());
+    let runs = kinds
+        .iter()
+        .filter(|kind| kind["name"] == "Element::receive");
+    let runs: u64 = runs.filter_map(|kind| kind["count"].as_u64()).sum();
+    assert_eq!(sent, Some(runs));
 }
 
 #[test]
@@ -134,6 +145,14 @@ fn a_command_with_several_jobs_has_the_nodes_of_all_of_them() {
     let threads = value["utilisation"]["threads"].as_array().expect("a list");
     let is_there = |name: &str| threads.iter().any(|thread| thread["name"] == name);
     assert!(is_there("job 2, node 1, worker 0"), "{threads:?}");
+}
+
+#[test]
+fn one_file_twice_is_an_error() {
+    let folder = Folder::new("report-twice");
+    let file = record(&folder, "sort.pftrace", "sort 1e5");
+    let error = run_badly(["report", &file, &file]);
+    assert!(error.contains("two recordings of the process 0"), "{error}");
 }
 
 #[test]
@@ -333,10 +352,10 @@ fn files_that_are_no_recordings_are_refused() {
     let missing = folder.path("missing.pftrace");
     let empty = folder.file("empty.pftrace", "");
     for (file, words) in [
-        (&other, "found a timeline of another program"),
+        (&other, "found no facts of a recording"),
         (&garbage, "expected"),
         (&missing, "No such file"),
-        (&empty, "found a timeline of another program"),
+        (&empty, "found no facts of a recording"),
     ] {
         let outcome = run_badly(["report", &file.display().to_string()]);
         assert!(outcome.contains(words), "{outcome}");

@@ -170,6 +170,13 @@ fn overview(summary: &Summary, totals: &Totals<'_>) -> Finding {
             percent(totals.share(State::Sleeps)),
         ),
     };
+    let unknown = unknown_share(summary);
+    if unknown >= 0.1 {
+        text = format!(
+            "Only {} of the time was recorded. {text}",
+            percent(1.0 - unknown)
+        );
+    }
     text += &other_threads(summary);
     Finding {
         kind: FindingKind::Overview,
@@ -353,6 +360,17 @@ fn parallelism(summary: &Summary) -> Option<Finding> {
 }
 
 /// Says if events are missing.
+/// Returns the share of the workers' time of which the recording has no events.
+fn unknown_share(summary: &Summary) -> f64 {
+    let workers = summary.utilisation.threads.iter();
+    let workers = workers.filter(|thread| thread.is_worker);
+    let unknown: Vec<u64> = workers
+        .map(|thread| thread.of(State::Unknown) + thread.of(State::Unrecorded))
+        .collect();
+    let all_ns = unknown.len() as f64 * summary.length_ns.max(1) as f64;
+    unknown.iter().sum::<u64>() as f64 / all_ns.max(1.0)
+}
+
 fn incomplete(summary: &Summary) -> Option<Finding> {
     let unrecorded: u64 = summary
         .utilisation
@@ -370,8 +388,9 @@ fn incomplete(summary: &Summary) -> Option<Finding> {
             percent(share),
         ),
         _ => format!(
-            "About {dropped} older events did not fit into the buffer; RADDLE_TRACE_BUFFER \
-             enlarges it.",
+            "About {dropped} older events did not fit into the buffer, so that {} of the time of the \
+             workers is unknown; RADDLE_TRACE_BUFFER enlarges it.",
+            percent(unknown_share(summary)),
         ),
     };
     Some(Finding {

@@ -76,7 +76,9 @@ impl fmt::Display for Limit {
             Self::Workers => formatter.write_str("the number of workers"),
             Self::Outside => formatter.write_str("time outside of the runtime"),
             Self::Path(name) => write!(formatter, "the critical path, mostly in {name}"),
-            Self::Objects => formatter.write_str("objects of one worker have most of the work"),
+            Self::Objects => {
+                formatter.write_str("the objects of one worker, which have most of the work")
+            }
             Self::Steals => formatter.write_str("tasks too short to be taken by other workers"),
             Self::Phases(name) => write!(
                 formatter,
@@ -217,9 +219,7 @@ fn recorded_ns(graph: &Graph) -> u64 {
             .filter(|strand| strand.run != crate::graph::OUTSIDE)
     };
     let from_ns = of_runs().map(|strand| strand.from_ns).min().unwrap_or(0);
-    let to_ns = of_runs()
-        .map(|strand| strand.from_ns + strand.duration_ns)
-        .max();
+    let to_ns = of_runs().map(crate::graph::Strand::to_ns).max();
     to_ns.unwrap_or(0) - from_ns
 }
 

@@ -41,10 +41,19 @@ pub(crate) struct Strand {
     /// The duration, without times in which the thread was preempted: they are those of other
     /// programs, or of more threads than CPUs.
     pub(crate) duration_ns: u64,
+    /// The time in which the thread was preempted.
+    pub(crate) lost_ns: u64,
     /// The index of its run, or [`OUTSIDE`].
     pub(crate) run: u32,
     /// The event of the timeline that gives its name: a scope, section, entry or run.
     pub(crate) event: u32,
+}
+
+impl Strand {
+    /// Returns the end in the recording, in nanoseconds.
+    pub(crate) const fn to_ns(&self) -> u64 {
+        self.from_ns + self.duration_ns + self.lost_ns
+    }
 }
 
 /// A task, fork, message or call.

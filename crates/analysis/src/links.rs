@@ -2,11 +2,14 @@
 //!
 //! Within a process, a recording has flows from causes to effects. Between processes it has none,
 //! because a message that crosses carries no number for it. Messages from one process to one entry
-//! of one object of another process are paired in the order of their times.
+//! of one object of another process are paired in the order of their times, up to the first pause
+//! of any process: later, there may be others in between. In a process with several runtimes, an
+//! object of that number may be in each of them, and there is no pair.
 
 use std::collections::{HashMap, VecDeque};
 
-use raddle_timeline::NameId;
+use raddle_timeline::{EventRecord, NameId};
+use raddle_trace::events::Thread;
 
 use crate::dense::Dense;
 use crate::recording::Recording;
@@ -56,8 +59,11 @@ impl Links {
         let timeline = recording.timeline();
         let mut sent: HashMap<Target, Vec<(u64, usize)>> = HashMap::new();
         let mut run: HashMap<Target, Vec<(u64, usize)>> = HashMap::new();
+        let mut runtimes: HashMap<Target, (Option<u32>, bool)> = HashMap::new();
+        let until_ns = first_pause_ns(recording);
         for thread in recording.threads() {
-            for (index, event) in recording.events_of(thread) {
+            let events = recording.events_of(thread);
+            for (index, event) in events.take_while(|(_, event)| event.from_ns() < until_ns) {
                 let of_event = (event.from_ns(), index);
                 let Some((collection, element)) = recording.object_of(index) else {
                     continue;
@@ -72,6 +78,9 @@ impl Links {
                     "message" | "entry" if self.cause_of(index).is_none() => {
                         let target = (thread.process, event.name(), collection, element);
                         run.entry(target).or_default().push(of_event);
+                        let own = runtime_of(&thread.thread);
+                        let (runtime, is_one) = runtimes.entry(target).or_insert((own, true));
+                        *is_one &= *runtime == own;
                     }
                     _ => {}
                 }
@@ -79,6 +88,7 @@ impl Links {
         }
         let clock_errors = recording.facts().iter().map(|facts| facts.clock_error_ns);
         let error_ns = ERROR_NS + 2 * clock_errors.max().unwrap_or(0);
+        sent.retain(|target, _| runtimes.get(target).is_some_and(|(_, is_one)| *is_one));
         for (target, mut causes) in sent {
             let mut effects = run.remove(&target).unwrap_or_default();
             causes.sort_unstable();
@@ -92,5 +102,21 @@ impl Links {
                 }
             }
         }
+    }
+}
+
+/// Returns the begin of the first pause of any process.
+fn first_pause_ns(recording: &Recording) -> u64 {
+    let timeline = recording.timeline();
+    let events = timeline.events().iter();
+    let pauses = events.filter(|event| timeline.text(event.category()) == "pause");
+    pauses.map(EventRecord::from_ns).min().unwrap_or(u64::MAX)
+}
+
+/// Returns the number of the runtime of a worker.
+const fn runtime_of(thread: &Thread) -> Option<u32> {
+    match thread {
+        Thread::Worker { runtime, .. } => Some(*runtime),
+        _ => None,
     }
 }

@@ -283,6 +283,20 @@ impl Messages {
 }
 
 impl Messages {
+    /// Returns a table with a row for each pair of threads.
+    #[must_use]
+    pub fn table_of_workers(&self) -> Table {
+        let title = "Messages between workers";
+        table_of_flows("workers", title, &self.threads, &self.between_workers)
+    }
+
+    /// Returns a table with a row for each pair of nodes.
+    #[must_use]
+    pub fn table_of_nodes(&self) -> Table {
+        let title = "Messages between nodes";
+        table_of_flows("nodes", title, &self.nodes, &self.between_nodes)
+    }
+
     /// Returns a table with a row for each pair of objects.
     #[must_use]
     pub fn table_of_objects(&self) -> Table {
@@ -299,6 +313,28 @@ impl Messages {
         }
         table
     }
+}
+
+/// Returns a table with a row for each pair of parties, the most bytes first.
+fn table_of_flows(
+    key: &'static str,
+    title: &'static str,
+    names: &[String],
+    flows: &[Flow<usize>],
+) -> Table {
+    let columns = [("from", 0), ("to", 0), ("messages", 0), ("bytes", 0)];
+    let mut table = Table::new(key, title, columns);
+    let mut flows = flows.to_vec();
+    flows.sort_by_key(|flow| std::cmp::Reverse(flow.traffic.bytes));
+    for flow in flows {
+        table.row([
+            names[flow.from].clone().into(),
+            names[flow.to].clone().into(),
+            flow.traffic.messages.into(),
+            flow.traffic.bytes.into(),
+        ]);
+    }
+    table
 }
 
 /// Returns the name of an object: the number of its collection, the worker that has made it, and

@@ -38,7 +38,7 @@ pub struct OffCpuOfFunction {
     pub count: u64,
     /// The time off the CPU, in nanoseconds.
     pub ns: u64,
-    /// The time of all calls of the function, without the functions that it calls, in nanoseconds.
+    /// The time of all calls of the function, in nanoseconds.
     pub of_ns: u64,
     /// The number of threads.
     pub threads: u64,
@@ -120,7 +120,8 @@ impl OffCpu {
                 Cell::Real(function.ns as f64 * 1e-6),
                 match function.of_ns {
                     0 => Cell::Empty,
-                    of_ns => Cell::Real(function.ns as f64 * 100.0 / of_ns as f64),
+                    // Tasks of the same name may have lost time in parts that have other names.
+                    of_ns => Cell::Real((function.ns as f64 * 100.0 / of_ns as f64).min(100.0)),
                 },
                 function.threads.into(),
             ]);

@@ -55,10 +55,20 @@ pub struct Facts {
 pub enum RecordingError {
     /// Raddle has not recorded it.
     #[error(
-        "found a timeline of another program; expected one that `--trace` or RADDLE_TRACE of a \
-         Raddle program has written"
+        "found no facts of a recording, with which each begins: the file is damaged, or not a \
+         recording; expected one that `--trace` or RADDLE_TRACE of a Raddle program has written \
+         (timelines of `raddle simulate` are for Perfetto)"
     )]
     Foreign,
+    /// Two parts are the same, or not of the same program.
+    #[error(
+        "found two recordings of the process {process}: one file twice, or files of different \
+         programs; expected the parts of one job"
+    )]
+    Twice {
+        /// The number of the process.
+        process: u32,
+    },
     /// Its times cannot be those of a recording.
     #[error(
         "found events that take {years} years together; expected times of less than a century: the \
@@ -107,6 +117,11 @@ impl Recording {
         }
         if facts.is_empty() {
             return Err(RecordingError::Foreign);
+        }
+        let mut processes: Vec<u32> = facts.iter().map(|facts| facts.process).collect();
+        processes.sort_unstable();
+        if let Some(pair) = processes.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(RecordingError::Twice { process: pair[0] });
         }
         let recording = Self {
             timeline,

@@ -21,7 +21,7 @@ use crate::waits::Waits;
 pub const PARTS: usize = 240;
 
 /// The keys of all tables, in the order of the report.
-pub const TABLES: [&str; 14] = [
+pub const TABLES: [&str; 16] = [
     "findings",
     "utilisation",
     "forecast",
@@ -31,6 +31,8 @@ pub const TABLES: [&str; 14] = [
     "off_cpu",
     "waits",
     "messages",
+    "workers",
+    "nodes",
     "objects",
     "places",
     "distances",
@@ -133,6 +135,8 @@ impl Summary {
             self.off_cpu.table(),
             self.waits.table(),
             self.messages.table(),
+            self.messages.table_of_workers(),
+            self.messages.table_of_nodes(),
             self.messages.table_of_objects(),
             self.places.table(),
             self.places.table_of_distances(),

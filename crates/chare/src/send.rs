@@ -111,15 +111,15 @@ fn send_from_worker<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>
         measure::count_traffic(&part, from, one.number, size_of_val(&parcel));
     }
     let worker = local.worker_of(one.collection, one.number);
-    recorded::sent(
-        (T::NAME, parcel.entry()),
-        (one.collection, one.number),
-        worker,
-        size_of_val(&parcel),
-    );
     match worker {
-        Some(worker) if one.priority == 0 && !local.has_detours() => {
-            parcel::post(local, worker, one, parcel);
+        Some(to) if one.priority == 0 && !local.has_detours() => {
+            recorded::sent(
+                (T::NAME, parcel.entry()),
+                (one.collection, one.number),
+                worker,
+                size_of_val(&parcel),
+            );
+            parcel::post(local, to, one, parcel);
             local.system().receive_after_send();
         }
         _ => send_slowly(local, one, Box::new(parcel)),
@@ -132,11 +132,19 @@ fn send_from_worker<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>
 fn send_slowly<T: Chare>(local: &Local, one: One<T>, parcel: BoxedParcel<T>) {
     let (part, system) = (Part::<T>::of(local, one.collection), local.system());
     let collection = part.collection();
+    let entry = (T::NAME, parcel.entry());
+    let (to, bytes) = ((one.collection, one.number), size_of_val(&*parcel));
     if collection.is_node_group() {
+        recorded::sent(entry, to, None, bytes);
         return node::to_node(system, collection, one.number, one.priority, parcel);
     }
     match by_route::send_within_node(&mut &*local, collection, one, parcel) {
-        None => {}
+        None => recorded::sent(
+            entry,
+            to,
+            local.worker_of(one.collection, one.number),
+            bytes,
+        ),
         Some(Elsewhere::Away(node, parcel)) => {
             out::send_one_away(system, collection, one, (node, local.epoch()), parcel);
         }

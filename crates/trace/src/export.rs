@@ -182,7 +182,11 @@ fn shorten(name: &str) -> String {
     let path = closures().rfind(is_of_program);
     let path = path.or_else(|| closures().find(|path| !path.starts_with(':')));
     let path = path.or_else(|| name.split('<').next());
-    path.unwrap_or(name).replace("::{{closure}}", "")
+    let path = path.unwrap_or(name).replace("::{{closure}}", "");
+    match path.is_empty() {
+        true => name.to_owned(),
+        false => path,
+    }
 }
 
 /// Writes the events of one track.

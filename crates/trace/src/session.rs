@@ -246,7 +246,6 @@ mod live {
     impl Drop for Recording {
         fn drop(&mut self) {
             pauses::end();
-            set_recording(0);
             let mut last = LAST.lock().expect("nothing panics under this lock");
             last.1 = false;
         }

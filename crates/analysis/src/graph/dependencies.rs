@@ -79,10 +79,8 @@ fn add_waits(found: &mut Found, causes: &Dense) {
         let parent = found.strands[cause].run;
         children.entry(parent).or_default().push(run as u32);
     }
-    let end_of = |found: &Found, run: u32| {
-        let last = &found.strands[found.runs[run as usize].last as usize];
-        last.from_ns + last.duration_ns
-    };
+    let end_of =
+        |found: &Found, run: u32| found.strands[found.runs[run as usize].last as usize].to_ns();
     found.waits.sort_by_key(|wait| wait.until_ns);
     for wait in std::mem::take(&mut found.waits) {
         let mut ended: Vec<u32> = Vec::new();

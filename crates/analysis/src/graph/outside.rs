@@ -84,6 +84,7 @@ impl Outside<'_> {
         self.found.strands.push(Strand {
             from_ns: from_ns.min(to_ns),
             duration_ns: to_ns.saturating_sub(from_ns),
+            lost_ns: 0,
             run: OUTSIDE,
             event: event as u32,
         });
@@ -181,8 +182,7 @@ impl Outside<'_> {
     }
 
     fn end_of(&self, run: u32) -> u64 {
-        let last = &self.found.strands[self.found.runs[run as usize].last as usize];
-        last.from_ns + last.duration_ns
+        self.found.strands[self.found.runs[run as usize].last as usize].to_ns()
     }
 }
 
@@ -206,7 +206,7 @@ impl Quiet {
     fn of(found: &Found) -> Self {
         let span = |(index, run): (usize, &Run)| {
             let [first, last] = [run.first, run.last].map(|strand| &found.strands[strand as usize]);
-            (first.from_ns, last.from_ns + last.duration_ns, index as u32)
+            (first.from_ns, last.to_ns(), index as u32)
         };
         let mut spans: Vec<(u64, u64, u32)> = found.runs.iter().enumerate().map(span).collect();
         spans.sort_unstable();

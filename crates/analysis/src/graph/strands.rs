@@ -253,6 +253,7 @@ impl Walk<'_> {
         self.found.strands.push(Strand {
             from_ns: at_ns,
             duration_ns: 0,
+            lost_ns: 0,
             run,
             event: self.names.last().copied().unwrap_or_default(),
         });
@@ -263,7 +264,9 @@ impl Walk<'_> {
         let is_it = |preempted: &mut (u32, u64)| preempted.0 == strand;
         let lost_ns = self.preempted.take_if(is_it).map_or(0, |(_, ns)| ns);
         let strand = &mut self.found.strands[strand as usize];
-        strand.duration_ns = at_ns.saturating_sub(strand.from_ns + lost_ns);
+        let whole_ns = at_ns.saturating_sub(strand.from_ns);
+        strand.lost_ns = lost_ns.min(whole_ns);
+        strand.duration_ns = whole_ns - strand.lost_ns;
     }
 
     /// Takes time from the present strand in which another thread used the CPU.
@@ -506,6 +509,7 @@ impl Walk<'_> {
             self.found.strands.push(Strand {
                 from_ns: whole.from_ns + whole.duration_ns - part_ns * (count - part),
                 duration_ns: part_ns,
+                lost_ns: 0,
                 ..whole
             });
             self.found

@@ -356,6 +356,7 @@ fn strands_in_a_circle_are_all_kept() {
     let strand = |from_ns| Strand {
         from_ns,
         duration_ns: 1,
+        lost_ns: 0,
         run: 0,
         event: 0,
     };
@@ -395,4 +396,18 @@ fn time_in_which_a_worker_was_preempted_is_no_work() {
         item("task", 100, 150).flow(1),
     ];
     assert_eq!(work_and_span(&[("worker 0", &items)]), (120, 100));
+}
+
+// Regression: a task in which the worker was preempted seemed to end early, and the time up to the
+// next call was one outside of the runtime.
+#[test]
+fn a_preempted_task_leaves_no_time_outside() {
+    let lost: &[_] = &[("value", Value::Unsigned(900_000))];
+    let items = [
+        item("task", 0, 1_000_000),
+        item("note", 990_000, 990_000).named("preempted").with(lost),
+        item("call", 1_000_000, 1_100_000),
+    ];
+    let (_, span) = graph(&[("worker 0", &items)]);
+    assert_eq!((span.work_ns, span.outside_ns), (200_000, 0));
 }

@@ -12,9 +12,9 @@
 //! # Invariants
 //! 1. An event has at most one link, and a cause at most one effect.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::events::{Event, Events};
+use crate::events::{Event, Events, Thread};
 use crate::record::kind::Kind;
 
 /// The difference between the times of two threads that is taken for an error.
@@ -82,19 +82,25 @@ impl Flows {
 }
 
 type Tasks = HashMap<u32, Pending>;
-type Messages = HashMap<(u32, u64), Pending>;
+/// Messages by runtime, entry and object: each runtime numbers its objects for itself. A thread
+/// that is no worker has no runtime.
+type Messages = HashMap<(Option<u32>, u32, u64), Pending>;
 
 /// Collects the causes and effects: of tasks by identity, of messages by entry and object.
 fn collect(events: &Events) -> (Tasks, Messages) {
     let (mut tasks, mut messages) = (Tasks::new(), Messages::new());
     for (track, of_track) in events.tracks.iter().enumerate() {
+        let runtime = match of_track.thread {
+            Thread::Worker { runtime, .. } => Some(runtime),
+            Thread::Other(_) => None,
+        };
         for (index, event) in of_track.events.iter().enumerate() {
             let place = Place {
                 at_ns: event.at_ns,
                 track,
                 index,
             };
-            let message = |event: &Event| (event.argument, event.more[0]);
+            let message = |event: &Event| (runtime, event.argument, event.more[0]);
             match event.kind {
                 Kind::Put | Kind::Publish => {
                     tasks.entry(event.argument).or_default().causes.push(place);
@@ -116,7 +122,32 @@ fn collect(events: &Events) -> (Tasks, Messages) {
             }
         }
     }
+    give_outside(&mut messages);
     (tasks, messages)
+}
+
+/// Gives the messages that threads outside have sent to the runtime with that object, if there is
+/// only one.
+fn give_outside(messages: &mut Messages) {
+    let outside: Vec<(Option<u32>, u32, u64)> = messages
+        .keys()
+        .filter(|(runtime, ..)| runtime.is_none())
+        .copied()
+        .collect();
+    let runtimes: BTreeSet<Option<u32>> = messages.keys().map(|(runtime, ..)| *runtime).collect();
+    for key in outside {
+        let of_runtimes = runtimes.iter().filter(|runtime| runtime.is_some());
+        let keys = of_runtimes.map(|runtime| (*runtime, key.1, key.2));
+        let mut with_object = keys.filter(|key| messages.contains_key(key));
+        let (Some(only), None) = (with_object.next(), with_object.next()) else {
+            continue;
+        };
+        drop(with_object);
+        if let (Some(from), Some(to)) = (messages.remove(&key), messages.get_mut(&only)) {
+            to.causes.extend(from.causes);
+            to.effects.extend(from.effects);
+        }
+    }
 }
 
 /// Returns the pairs in the order of their keys, so that equal recordings give equal files.
@@ -177,7 +208,7 @@ impl Pending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::{Thread, Track};
+    use crate::events::Track;
 
     fn event(at_ns: u64, kind: Kind, argument: u32, word: u64) -> Event {
         Event {

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use raddle_sync::clock::ticks;
 
+use super::WINDOW_BITS;
 use super::live::{ns_of, reading_ticks, ticks_of};
 use super::slowdown::{Part, Slowdown};
 use crate::record::live::{recording, set_recording};
@@ -26,6 +27,8 @@ use crate::sources::{self, Counts};
 const SHARE_MAX: f64 = 0.02;
 /// The time for which a thread records before it may pause.
 const WINDOW_NS: u64 = 300_000;
+/// The number of pauses that are kept: at least one segment is filled between two of them.
+const PAUSES_MAX: usize = 1 << 14;
 /// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 /// The cost of a word of an event, and of a fork besides its events, in nanoseconds: while forks
@@ -114,9 +117,13 @@ pub(super) fn begin(is_allowed: bool) {
     });
 }
 
-/// Ends the pause that is under way, because the recording ends.
+/// Ends the recording, and the pause that is under way. Both at once: a pause could otherwise begin
+/// or end in between, and the recording go on.
 pub(super) fn end() {
-    with_state(|state| state.under_way = None);
+    with_state(|state| {
+        state.under_way = None;
+        set_recording(0);
+    });
 }
 
 /// Returns all pauses of this recording, including the one that is under way.
@@ -165,7 +172,9 @@ fn request(state: &mut State, now: u64, passed: u64, share: f64) {
         state.has_thread = true;
     }
     set_recording(0);
-    state.next = current + 1;
+    // After the last window of a recording, the first one follows.
+    let window_mask = (1 << WINDOW_BITS) - 1;
+    state.next = current & !window_mask | current.wrapping_add(1) & window_mask;
     state.under_way = Some(UnderWay {
         since: now,
         length,
@@ -180,7 +189,7 @@ fn serve() {
         let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
         let pause = loop {
             match state.as_ref().and_then(|state| state.under_way) {
-                Some(under_way) => break under_way.length,
+                Some(under_way) => break under_way,
                 None => {
                     state = REQUESTED
                         .wait(state)
@@ -190,9 +199,9 @@ fn serve() {
         };
         drop(state);
         let before = (counts(), ticks());
-        thread::sleep(pause);
+        thread::sleep(pause.length);
         let after = (counts(), ticks());
-        let resumes = with_state(|state| resume(state, before, after));
+        let resumes = with_state(|state| resume(state, pause.since, before, after));
         if resumes {
             for source in sources::all() {
                 source.recording_resumed();
@@ -201,11 +210,21 @@ fn serve() {
     }
 }
 
-/// Ends a pause, unless the recording has ended meanwhile.
-fn resume(state: &mut State, before: (AllCounts, u64), after: (AllCounts, u64)) -> bool {
-    let Some(under_way) = state.under_way.take() else {
+/// Ends the pause that began at `since`, unless the recording has ended meanwhile.
+fn resume(
+    state: &mut State,
+    since: u64,
+    before: (AllCounts, u64),
+    after: (AllCounts, u64),
+) -> bool {
+    let is_it = |under_way: &mut UnderWay| under_way.since == since;
+    let Some(under_way) = state.under_way.take_if(is_it) else {
         return false;
     };
+    if state.pauses.len() >= PAUSES_MAX {
+        // Events from before these pauses have made space for later ones.
+        state.pauses.drain(..PAUSES_MAX / 4);
+    }
     if let Some(resumed) = &state.resumed {
         let [recorded, paused] = [part(resumed, &before), part(&before, &after)];
         state.slowdown.learn(recorded, paused, under_way.share);

@@ -5,12 +5,13 @@
 //! their default effect.
 
 use std::fs;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 use std::thread;
 use std::time::Duration;
 
-use raddle_sync::prim::default_signals_in_children;
+use raddle_sync::prim::{AtomicBool, default_signals_in_children};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -27,6 +28,7 @@ pub(super) fn finish_at_signals() {
         fatal.retain(|signal| has_default(*signal));
         default_signals_in_children(&fatal);
         // Without the thread, the process ends without its file.
+        let of_defaults = fatal.clone();
         let Ok(mut signals) = Signals::new(fatal) else {
             return;
         };
@@ -39,9 +41,14 @@ pub(super) fn finish_at_signals() {
                 let _ = emulate_default_handler(signal);
             }
         };
-        let _started = thread::Builder::new()
-            .name("raddle-signals".to_owned())
-            .spawn(wait);
+        let thread = thread::Builder::new().name("raddle-signals".to_owned());
+        if thread.spawn(wait).is_err() {
+            // Without the thread, signals end the process as if nothing were recorded.
+            let is_default = Arc::new(AtomicBool::new(true));
+            for signal in of_defaults {
+                let _ = register_conditional_default(signal, Arc::clone(&is_default));
+            }
+        }
     });
 }
 
