@@ -388,8 +388,8 @@ fn incomplete(summary: &Summary) -> Option<Finding> {
             percent(share),
         ),
         _ => format!(
-            "About {dropped} older events did not fit into the buffer, so that {} of the time of the \
-             workers is unknown; RADDLE_TRACE_BUFFER enlarges it.",
+            "About {dropped} older events did not fit into the buffer, so that {} of the time of \
+             the workers is unknown; RADDLE_TRACE_BUFFER enlarges it.",
             percent(unknown_share(summary)),
         ),
     };

@@ -106,6 +106,10 @@ impl Recording {
             let is_facts =
                 |event: &usize| timeline.text(timeline.events()[*event].category()) == FACTS;
             match first.filter(is_facts) {
+                // Two parts of one process share a track.
+                Some(_) if track.events.clone().filter(is_facts).count() > 1 => {
+                    return Err(RecordingError::Twice { process });
+                }
                 Some(event) => facts.push(Facts::of(&timeline, event, process)),
                 None if track.unit.is_none() => threads.push(RecordedThread {
                     track: index,

@@ -48,8 +48,8 @@ pub struct PathPart {
 }
 
 impl Span {
-    /// Returns the work per span: the mean number of workers that the program could have used. It is
-    /// less than one if most of the critical path lies outside of the runtime.
+    /// Returns the work per span: the mean number of workers that the program could have used. It
+    /// is less than one if most of the critical path lies outside of the runtime.
     #[must_use]
     pub fn parallelism(&self) -> f64 {
         self.work_ns as f64 / self.span_ns.max(1) as f64
