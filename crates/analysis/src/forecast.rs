@@ -219,7 +219,7 @@ fn recorded_ns(graph: &Graph) -> u64 {
             .filter(|strand| strand.run != crate::graph::OUTSIDE)
     };
     let from_ns = of_runs().map(|strand| strand.from_ns).min().unwrap_or(0);
-    let to_ns = of_runs().map(crate::graph::Strand::to_ns).max();
+    let to_ns = of_runs().map(crate::graph::Strand::until_ns).max();
     to_ns.unwrap_or(0) - from_ns
 }
 

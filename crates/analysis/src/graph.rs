@@ -51,7 +51,7 @@ pub(crate) struct Strand {
 
 impl Strand {
     /// Returns the end in the recording, in nanoseconds.
-    pub(crate) const fn to_ns(&self) -> u64 {
+    pub(crate) const fn until_ns(&self) -> u64 {
         self.from_ns + self.duration_ns + self.lost_ns
     }
 }

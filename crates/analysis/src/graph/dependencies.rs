@@ -80,7 +80,7 @@ fn add_waits(found: &mut Found, causes: &Dense) {
         children.entry(parent).or_default().push(run as u32);
     }
     let end_of =
-        |found: &Found, run: u32| found.strands[found.runs[run as usize].last as usize].to_ns();
+        |found: &Found, run: u32| found.strands[found.runs[run as usize].last as usize].until_ns();
     found.waits.sort_by_key(|wait| wait.until_ns);
     for wait in std::mem::take(&mut found.waits) {
         let mut ended: Vec<u32> = Vec::new();

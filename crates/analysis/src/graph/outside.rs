@@ -182,7 +182,7 @@ impl Outside<'_> {
     }
 
     fn end_of(&self, run: u32) -> u64 {
-        self.found.strands[self.found.runs[run as usize].last as usize].to_ns()
+        self.found.strands[self.found.runs[run as usize].last as usize].until_ns()
     }
 }
 
@@ -206,7 +206,7 @@ impl Quiet {
     fn of(found: &Found) -> Self {
         let span = |(index, run): (usize, &Run)| {
             let [first, last] = [run.first, run.last].map(|strand| &found.strands[strand as usize]);
-            (first.from_ns, last.to_ns(), index as u32)
+            (first.from_ns, last.until_ns(), index as u32)
         };
         let mut spans: Vec<(u64, u64, u32)> = found.runs.iter().enumerate().map(span).collect();
         spans.sort_unstable();
