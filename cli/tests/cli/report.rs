@@ -10,9 +10,9 @@ use serde_json::Value;
 use crate::browser::Browser;
 use crate::common::{Folder, Outcome, has, json, raddle, run_badly, run_well};
 
-/// Records a command, and returns the path of the recording.
+/// Records a command. Returns the path of the recording, and the outcome of the command.
 #[track_caller]
-fn record(folder: &Folder, name: &str, call: &str) -> String {
+fn record_with(folder: &Folder, name: &str, call: &str) -> (String, Outcome) {
     let file = folder.path(name);
     let outcome: Outcome = raddle()
         .args(call.split(' '))
@@ -24,7 +24,13 @@ fn record(folder: &Folder, name: &str, call: &str) -> String {
         .expect("the program starts")
         .into();
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    file.display().to_string()
+    (file.display().to_string(), outcome)
+}
+
+/// Records a command, and returns the path of the recording.
+#[track_caller]
+fn record(folder: &Folder, name: &str, call: &str) -> String {
+    record_with(folder, name, call).0
 }
 
 #[test]
@@ -60,17 +66,9 @@ fn text_json_and_csv_say_the_same() {
 #[test]
 fn messages_of_all_nodes_are_recorded_as_they_are_counted() {
     let folder = Folder::new("report-counts");
-    let file = folder.path("nodes.pftrace");
-    let call = "kneighbor --mode shm --nodes 2 --workers 2 --iterations 50 --repeat 2 --json";
-    let outcome: Outcome = raddle()
-        .args(call.split(' '))
-        .args(["--stats", "--trace"])
-        .arg(&file)
-        .env("RADDLE_TRACE_DETAIL", "all")
-        .output()
-        .expect("the program starts")
-        .into();
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let call = "kneighbor --mode shm --nodes 2 --workers 2 --iterations 50 --repeat 2 --json \
+                --stats";
+    let (file, outcome) = record_with(&folder, "nodes.pftrace", call);
     let nodes = json(&outcome.output)["stats_of_nodes"].clone();
     let nodes = nodes.as_array().expect("a list");
     assert_eq!(nodes.len(), 2);
@@ -78,12 +76,7 @@ fn messages_of_all_nodes_are_recorded_as_they_are_counted() {
         .iter()
         .filter_map(|node| node["total"]["messages"].as_u64())
         .sum();
-    let value = json(&run_well([
-        "report",
-        &file.display().to_string(),
-        "--json",
-        "--quiet",
-    ]));
+    let value = json(&run_well(["report", &file, "--json", "--quiet"]));
     let kinds = value["durations"]["kinds"].as_array().expect("a list");
     let messages = kinds.iter().filter(|kind| kind["category"] == "message");
     let recorded: u64 = messages.filter_map(|kind| kind["count"].as_u64()).sum();
@@ -106,25 +99,11 @@ fn messages_of_all_nodes_are_recorded_as_they_are_counted() {
 #[test]
 fn a_command_with_several_jobs_has_the_nodes_of_all_of_them() {
     let folder = Folder::new("report-jobs");
-    let file = folder.path("jobs.pftrace");
     let call = "kneighbor --mode shm --nodes 2 --progress all --iterations 50 --repeat 1";
-    let outcome: Outcome = raddle()
-        .args(call.split(' '))
-        .arg("--trace")
-        .arg(&file)
-        .env("RADDLE_TRACE_DETAIL", "all")
-        .output()
-        .expect("the program starts")
-        .into();
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let (file, outcome) = record_with(&folder, "jobs.pftrace", call);
     assert!(!outcome.errors.contains("warning"), "{outcome:?}");
     assert_eq!(folder.names(), ["jobs.pftrace"]);
-    let value = json(&run_well([
-        "report",
-        &file.display().to_string(),
-        "--json",
-        "--quiet",
-    ]));
+    let value = json(&run_well(["report", &file, "--json", "--quiet"]));
     let nodes = value["messages"]["nodes"].as_array().expect("a list");
     assert_eq!(
         nodes[..3],

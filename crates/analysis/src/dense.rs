@@ -15,6 +15,7 @@ impl Dense {
         if self.0.len() <= key {
             self.0.resize(key + 1, NONE);
         }
+        debug_assert!(value < NONE as usize, "fewer than 2^32 events and strands");
         self.0[key] = value as u32;
     }
 

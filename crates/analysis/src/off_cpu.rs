@@ -120,8 +120,7 @@ impl OffCpu {
                 Cell::Real(function.ns as f64 * 1e-6),
                 match function.of_ns {
                     0 => Cell::Empty,
-                    // Tasks of the same name may have lost time in parts that have other names.
-                    of_ns => Cell::Real((function.ns as f64 * 100.0 / of_ns as f64).min(100.0)),
+                    of_ns => Cell::Real(function.ns as f64 * 100.0 / of_ns as f64),
                 },
                 function.threads.into(),
             ]);

@@ -139,12 +139,7 @@ fn send_slowly<T: Chare>(local: &Local, one: One<T>, parcel: BoxedParcel<T>) {
         return node::to_node(system, collection, one.number, one.priority, parcel);
     }
     match by_route::send_within_node(&mut &*local, collection, one, parcel) {
-        None => recorded::sent(
-            entry,
-            to,
-            local.worker_of(one.collection, one.number),
-            bytes,
-        ),
+        None => recorded::sent(entry, to, None, bytes),
         Some(Elsewhere::Away(node, parcel)) => {
             out::send_one_away(system, collection, one, (node, local.epoch()), parcel);
         }

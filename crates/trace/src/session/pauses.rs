@@ -172,9 +172,7 @@ fn request(state: &mut State, now: u64, passed: u64, share: f64) {
         state.has_thread = true;
     }
     set_recording(0);
-    // After the last window of a recording, the first one follows.
-    let window_mask = (1 << WINDOW_BITS) - 1;
-    state.next = current & !window_mask | current.wrapping_add(1) & window_mask;
+    state.next = next_window(current);
     state.under_way = Some(UnderWay {
         since: now,
         length,
@@ -268,4 +266,24 @@ fn counts() -> AllCounts {
         }));
     }
     all
+}
+
+/// Returns the window after another one of the same recording. After the last one, the first
+/// follows.
+const fn next_window(window: u32) -> u32 {
+    let mask = (1 << WINDOW_BITS) - 1;
+    window & !mask | window.wrapping_add(1) & mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Regression: the windows of a recording ran into the number of the next one.
+    #[test]
+    fn windows_stay_within_their_recording() {
+        let recording = 7 << WINDOW_BITS;
+        assert_eq!(next_window(recording), recording + 1);
+        assert_eq!(next_window((8 << WINDOW_BITS) - 1), recording);
+    }
 }
