@@ -7,6 +7,7 @@
 use serde::Serialize;
 
 use crate::forecast::Limit;
+use crate::gaps::GapPair;
 use crate::states::State;
 use crate::summary::Summary;
 use crate::table::{Cell, Table};
@@ -50,6 +51,8 @@ pub enum FindingKind {
     Imbalance,
     /// Workers wait for other workers or for locations.
     Waits,
+    /// Workers have nothing to do until messages come.
+    Messages,
     /// The program cannot use more workers.
     Parallelism,
     /// The recording does not have all events.
@@ -78,6 +81,7 @@ pub(crate) fn find(summary: &Summary) -> Vec<Finding> {
         grain(summary, &totals),
         imbalance(summary, &totals),
         waits(summary, &totals),
+        gaps(summary, &totals),
         parallelism(summary),
         incomplete(summary),
     ]
@@ -334,6 +338,46 @@ fn waits(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
     })
 }
 
+/// Finds workers without work that wait for messages of other workers.
+fn gaps(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
+    // Before a message from outside, there is no work to do.
+    let pairs = || summary.gaps.pairs.iter().filter(|pair| pair.is_from_worker);
+    let pair = pairs().next()?;
+    let all_ns: u64 = pairs().map(GapPair::ns).sum();
+    let after_ns: u64 = pairs().map(|pair| pair.after_ns).sum();
+    let loss = all_ns as f64 / totals.known_ns;
+    let sent_by = match &*pair.sent_by {
+        "" => String::new(),
+        function => format!(" in {function}"),
+    };
+    let advice = match 2 * after_ns > all_ns {
+        true => {
+            "Most of it passed after sending, until the worker was awake: give each worker more \
+             objects, so that it has other messages to run, or more work per message."
+        }
+        false => {
+            "Send earlier in the entry that sends, divide it, or give each worker more objects, so \
+             that it has other messages to run."
+        }
+    };
+    (loss >= LOSS_MIN).then(|| Finding {
+        kind: FindingKind::Messages,
+        loss,
+        text: format!(
+            "Workers had nothing to do for {} until messages of other workers came, {} of it after \
+             these were sent. The longest: {} had nothing to do {} times, {} in all, until {} sent \
+             {}{sent_by}. {advice}",
+            duration(all_ns as f64),
+            duration(after_ns as f64),
+            pair.worker,
+            pair.count,
+            duration(pair.ns() as f64),
+            pair.sender,
+            pair.entry,
+        ),
+    })
+}
+
 /// Finds programs that cannot use their workers, or twice as many.
 fn parallelism(summary: &Summary) -> Option<Finding> {
     let forecast = summary.forecast.as_ref()?;
@@ -359,7 +403,6 @@ fn parallelism(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// Says if events are missing.
 /// Returns the share of the workers' time of which the recording has no events.
 fn unknown_share(summary: &Summary) -> f64 {
     let workers = summary.utilisation.threads.iter();
@@ -371,6 +414,7 @@ fn unknown_share(summary: &Summary) -> f64 {
     unknown.iter().sum::<u64>() as f64 / all_ns.max(1.0)
 }
 
+/// Says if events are missing.
 fn incomplete(summary: &Summary) -> Option<Finding> {
     let unrecorded: u64 = summary
         .utilisation

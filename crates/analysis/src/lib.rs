@@ -10,6 +10,7 @@
 //! | [`utilisation`] | the time in each state, per thread and over time |
 //! | [`durations`] | the times of tasks, messages and entries |
 //! | [`messages`] | messages by entry, worker, node and object |
+//! | [`gaps`] | which messages workers without work waited for, and where these came from |
 //! | [`waits`] | which thread waited for which, or for which location |
 //! | [`profile`] | calls, inclusive and exclusive times of functions, by caller |
 //!
@@ -22,6 +23,7 @@ mod dense;
 pub mod durations;
 pub mod findings;
 pub mod forecast;
+pub mod gaps;
 pub mod grain;
 mod graph;
 mod links;

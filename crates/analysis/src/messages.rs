@@ -349,69 +349,12 @@ pub(crate) fn object_name((collection, element): Object) -> String {
 
 #[cfg(test)]
 mod tests {
-    use raddle_timeline::{Event, Format, Track, Writer, read};
-
     use super::*;
-
-    /// Returns the recording of two workers: the first one sends two messages of an object.
-    fn two_workers() -> std::io::Result<Recording> {
-        let mut writer = Writer::new(Format::Perfetto, Vec::new())?;
-        writer.process(0, "program")?;
-        let track = |id: u64, name: &'static str| Track {
-            id,
-            process: 0,
-            thread: id as u32,
-            name,
-            rank: 0,
-        };
-        writer.track(&track(0, "raddle"))?;
-        let facts = Event {
-            category: raddle_trace::export::FACTS,
-            ..Event::named("facts")
-        };
-        writer.instant(0, 0, &facts)?;
-        writer.track(&track(1, "worker 0"))?;
-        writer.track(&track(2, "worker 1"))?;
-        let object = |element| {
-            [
-                ("collection", Value::Unsigned(4)),
-                ("element", Value::Unsigned(element)),
-            ]
-        };
-        let run = Event {
-            category: "message",
-            arguments: &object(0),
-            ..Event::named("Cell::begin")
-        };
-        writer.begin(1, 100, &run)?;
-        let mut sent = object(1).to_vec();
-        sent.extend([
-            ("worker", Value::Unsigned(1)),
-            ("bytes", Value::Unsigned(64)),
-        ]);
-        let send = Event {
-            category: "send",
-            arguments: &sent,
-            flows: &[7],
-            ..Event::named("Cell::receive")
-        };
-        writer.instant(1, 110, &send)?;
-        writer.instant(1, 120, &Event { flows: &[], ..send })?;
-        writer.end(1, 200)?;
-        let received = Event {
-            category: "message",
-            arguments: &object(1),
-            flows_ended: &[7],
-            ..Event::named("Cell::receive")
-        };
-        writer.slice(2, 1_110, 1_300, &received)?;
-        let bytes = writer.finish()?;
-        Ok(Recording::new(read(&bytes[..]).expect("a timeline")).expect("facts"))
-    }
+    use crate::recording::tests_support::two_workers;
 
     #[test]
     fn messages_are_counted_by_entry_worker_and_object() {
-        let recording = two_workers().expect("memory");
+        let recording = two_workers();
         let messages = Messages::of(&recording, &Links::of(&recording));
         let traffic = Traffic {
             messages: 2,

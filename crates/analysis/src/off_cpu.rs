@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::recording::Recording;
+use crate::recording::{Recording, is_function};
 use crate::table::{Cell, Table};
 
 /// The names of the notes in a recording.
@@ -57,7 +57,7 @@ impl OffCpu {
                 if timeline.text(event.category()) != "note" || !NOTES.contains(&name) {
                     continue;
                 }
-                let function = function_around(recording, index);
+                let function = recording.function_around(index);
                 let key = (function, name == raddle_trace::record::kind::BLOCKED);
                 let sum = of_thread.entry(key).or_default();
                 sum.0 += 1;
@@ -127,26 +127,4 @@ impl OffCpu {
         }
         table
     }
-}
-
-fn is_function(category: &str) -> bool {
-    matches!(
-        category,
-        "task" | "fork" | "message" | "entry" | "call" | "section" | "scope" | "loop"
-    )
-}
-
-/// Returns the name of the innermost function around an event; of a loop or join, that of the task
-/// around it.
-fn function_around(recording: &Recording, event: usize) -> &str {
-    let timeline = recording.timeline();
-    let mut at = timeline.events()[event].parent();
-    while let Some(index) = at {
-        let record = &timeline.events()[index];
-        if is_function(timeline.text(record.category())) {
-            return timeline.text(record.name());
-        }
-        at = record.parent();
-    }
-    ""
 }

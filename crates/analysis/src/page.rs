@@ -192,12 +192,22 @@ fn waits(summary: &Summary) -> Markup {
         let value = pair.idle_ns as f64 * 1e-6;
         Some((pair.thread.clone(), pair.on.clone()?, value))
     });
+    let gaps = summary.gaps.pairs.iter();
+    let gaps = gaps.map(|gap| {
+        let value = gap.ns() as f64 * 1e-6;
+        (gap.worker.clone(), gap.sender.clone(), value)
+    });
     let content = html! {
         (heat(pairs, "ms", "Idle time of each thread (row), by the thread waited for (column)"))
         (table(&summary.waits.table()))
+        h3 { "Idle until a message came" }
+        (heat(gaps, "ms", "Idle time of each worker (row), by the sender that ended it (column)"))
+        (table(&summary.gaps.table()))
     };
     let about = "Waits inside of tasks: for the other half of a join, for the tasks of a scope, \
-                 for a handle or for a location.";
+                 for a handle or for a location. Then times in which a worker had nothing to do \
+                 until a message came: a long time before it was sent is the sender's, a long time \
+                 after it was sent is the runtime's.";
     section("waits", "Waits", about, &content)
 }
 

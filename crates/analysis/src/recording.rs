@@ -254,6 +254,20 @@ impl Recording {
         lost_ns.min(until_ns.saturating_sub(self.span_ns().0))
     }
 
+    /// Returns the name of the innermost function around an event; of a loop or join, that of the
+    /// task around it. Empty if there is none.
+    pub(crate) fn function_around(&self, event: usize) -> &str {
+        let mut at = self.timeline.events()[event].parent();
+        while let Some(index) = at {
+            let record = &self.timeline.events()[index];
+            if is_function(self.timeline.text(record.category())) {
+                return self.timeline.text(record.name());
+            }
+            at = record.parent();
+        }
+        ""
+    }
+
     /// Returns the object that a message is for: its collection, and its number in there.
     pub(crate) fn object_of(&self, event: usize) -> Option<(u64, u64)> {
         Some((
@@ -330,6 +344,14 @@ impl Facts {
     }
 }
 
+/// Returns true if events of this category are calls of functions.
+pub(crate) fn is_function(category: &str) -> bool {
+    matches!(
+        category,
+        "task" | "fork" | "message" | "entry" | "call" | "section" | "scope" | "loop"
+    )
+}
+
 /// Recordings for the tests of this crate.
 #[cfg(test)]
 pub(crate) mod tests_support {
@@ -390,6 +412,74 @@ pub(crate) mod tests_support {
         while let Some(end_ns) = open.pop() {
             writer.end(1, end_ns)?;
         }
+        writer.finish()
+    }
+
+    /// Returns the recording of two workers: the first one sends two messages of an
+    /// object, and the second one has nothing to do before it runs one of them.
+    pub(crate) fn two_workers() -> Recording {
+        let bytes = write_two_workers().expect("memory");
+        Recording::new(read(&bytes[..]).expect("a timeline")).expect("facts")
+    }
+
+    fn write_two_workers() -> std::io::Result<Vec<u8>> {
+        let mut writer = Writer::new(Format::Perfetto, Vec::new())?;
+        writer.process(0, "program")?;
+        let track = |id: u64, name: &'static str| Track {
+            id,
+            process: 0,
+            thread: id as u32,
+            name,
+            rank: 0,
+        };
+        writer.track(&track(0, "raddle"))?;
+        let facts = Event {
+            category: FACTS,
+            ..Event::named("facts")
+        };
+        writer.instant(0, 0, &facts)?;
+        writer.track(&track(1, "worker 0"))?;
+        writer.track(&track(2, "worker 1"))?;
+        let object = |element| {
+            [
+                ("collection", Value::Unsigned(4)),
+                ("element", Value::Unsigned(element)),
+            ]
+        };
+        let run = Event {
+            category: "message",
+            arguments: &object(0),
+            ..Event::named("Cell::begin")
+        };
+        writer.begin(1, 100, &run)?;
+        let mut sent = object(1).to_vec();
+        sent.extend([
+            ("worker", Value::Unsigned(1)),
+            ("bytes", Value::Unsigned(64)),
+        ]);
+        let send = Event {
+            category: "send",
+            arguments: &sent,
+            flows: &[7],
+            ..Event::named("Cell::receive")
+        };
+        writer.instant(1, 110, &send)?;
+        writer.instant(1, 120, &Event { flows: &[], ..send })?;
+        writer.end(1, 200)?;
+        for (name, from_ns, to_ns) in [("search", 10, 50), ("sleep", 50, 1_100)] {
+            let idle = Event {
+                category: "idle",
+                ..Event::named(name)
+            };
+            writer.slice(2, from_ns, to_ns, &idle)?;
+        }
+        let received = Event {
+            category: "message",
+            arguments: &object(1),
+            flows_ended: &[7],
+            ..Event::named("Cell::receive")
+        };
+        writer.slice(2, 1_110, 1_300, &received)?;
         writer.finish()
     }
 }

@@ -6,6 +6,7 @@ use crate::costs::Costs;
 use crate::durations::Durations;
 use crate::findings::{self, Finding};
 use crate::forecast::{Forecast, NoForecast};
+use crate::gaps::Gaps;
 use crate::grain::Grains;
 use crate::links::Links;
 use crate::messages::Messages;
@@ -21,7 +22,7 @@ use crate::waits::Waits;
 pub const PARTS: usize = 240;
 
 /// The keys of all tables, in the order of the report.
-pub const TABLES: [&str; 16] = [
+pub const TABLES: [&str; 17] = [
     "findings",
     "utilisation",
     "forecast",
@@ -30,6 +31,7 @@ pub const TABLES: [&str; 16] = [
     "durations",
     "off_cpu",
     "waits",
+    "gaps",
     "messages",
     "workers",
     "nodes",
@@ -64,6 +66,8 @@ pub struct Summary {
     pub off_cpu: OffCpu,
     /// The waits.
     pub waits: Waits,
+    /// The times without work that messages ended.
+    pub gaps: Gaps,
     /// The messages.
     pub messages: Messages,
     /// The places of the workers, and the steals and traffic between them.
@@ -106,6 +110,7 @@ impl Summary {
             durations,
             off_cpu: OffCpu::of(recording),
             waits: Waits::of(recording),
+            gaps: Gaps::of(recording, &links),
             messages: Messages::of(recording, &links),
             places: Places::of(recording),
             profile: Profile::of(recording),
@@ -134,6 +139,7 @@ impl Summary {
             self.durations.table(),
             self.off_cpu.table(),
             self.waits.table(),
+            self.gaps.table(),
             self.messages.table(),
             self.messages.table_of_workers(),
             self.messages.table_of_nodes(),

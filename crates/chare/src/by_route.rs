@@ -11,6 +11,7 @@ use crate::engine::local::Local;
 use crate::engine::local::sender::Sender;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::proxy::One;
+use crate::recorded;
 use crate::seeds::detour;
 
 /// A parcel for an element that is not on this node.
@@ -33,8 +34,19 @@ pub(crate) fn send_within_node<T: Chare>(
     let epoch = sender.epoch();
     let way =
         sender.with_detours(|detours| Way::from_sender(collection.directory(), id, epoch, detours));
+    let record = |sender: &_, worker, parcel: &BoxedParcel<T>| {
+        if Sender::is_first(sender) {
+            recorded::sent(
+                (T::NAME, parcel.entry()),
+                (one.collection, one.number),
+                worker,
+                parcel.size(),
+            );
+        }
+    };
     match way {
         Way::Straight(worker) => {
+            record(sender, Some(worker), &parcel);
             let deliver = move |local: &Local| {
                 parcel.deliver(local, &Part::of(local, collection_id), number);
             };
@@ -42,6 +54,7 @@ pub(crate) fn send_within_node<T: Chare>(
             None
         }
         Way::ViaHome(home) => {
+            record(sender, None, &parcel);
             let from = sender.worker();
             sender.post(home, move |local| {
                 detour::relay(local, &Part::of(local, collection_id), number, parcel, from);

@@ -10,6 +10,7 @@ use crate::engine::object::proxy::{All, One};
 use crate::engine::system::System;
 use crate::multicast::{Unreached, send_to_members, send_to_workers, workers_with};
 use crate::node;
+use crate::recorded;
 use crate::remote::{self, Away, out};
 use crate::spread::Spread;
 
@@ -29,6 +30,14 @@ pub(crate) fn send_from_node<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoc
     };
     let collection = Collection::<T>::of(&system, one.collection);
     if collection.is_node_group() {
+        if epoch.is_none() {
+            recorded::sent(
+                (T::NAME, parcel.entry()),
+                (one.collection, one.number),
+                None,
+                parcel.size(),
+            );
+        }
         return node::to_node(&system, &collection, one.number, one.priority, parcel);
     }
     let mut outside = system.outside();
@@ -38,7 +47,8 @@ pub(crate) fn send_from_node<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoc
     match elsewhere {
         None => {}
         Some(Elsewhere::Away(node, parcel)) => {
-            out::send_one_from_outside(&system, &collection, one, node, parcel);
+            let to = (node, epoch.is_none());
+            out::send_one_from_outside(&system, &collection, one, to, parcel);
         }
         Some(Elsewhere::Gone(parcel)) => {
             let failure = collection.gone(one.number, parcel.entry());

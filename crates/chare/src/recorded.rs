@@ -14,30 +14,26 @@ fn object(collection: u32, number: Number) -> ObjectId {
     ObjectId::new(collection, number)
 }
 
+/// Returns true while events are recorded.
+#[inline(always)]
+pub(crate) fn is_on() -> bool {
+    record::is_on()
+}
+
 /// Records a message of `bytes` bytes to an entry of an element. The worker is `None` if the sender
 /// does not know it.
-#[inline(always)]
+#[inline]
 pub(crate) fn sent(
     entry: (&'static str, &'static str),
     to: (u32, Number),
     worker: Option<usize>,
     bytes: usize,
 ) {
-    if record::is_on() {
-        sent_slow(entry, to, worker, bytes);
+    if is_on() {
+        let name = Name::of_member(entry.0, entry.1);
+        let worker = worker.unwrap_or(UNKNOWN_WORKER);
+        record::send(name, object(to.0, to.1), worker, bytes);
     }
-}
-
-#[inline(never)]
-fn sent_slow(
-    (chare, entry): (&'static str, &'static str),
-    (collection, number): (u32, Number),
-    worker: Option<usize>,
-    bytes: usize,
-) {
-    let name = Name::of_member(chare, entry);
-    let worker = worker.unwrap_or(UNKNOWN_WORKER);
-    record::send(name, object(collection, number), worker, bytes);
 }
 
 /// Records that a message of `bytes` bytes goes to another node. `process` is the number of that
@@ -48,7 +44,7 @@ pub(crate) fn sent_away(
     process: u32,
     bytes: usize,
 ) {
-    if record::is_on() {
+    if is_on() {
         let name = Name::of_member(chare, entry);
         record::send_to_node(name, object(collection, number), process, bytes);
     }
@@ -57,7 +53,7 @@ pub(crate) fn sent_away(
 /// Records that an entry of an element begins on this worker.
 #[inline(always)]
 pub(crate) fn entry(entry: (&'static str, &'static str), of: (u32, Number)) {
-    if record::is_on() {
+    if is_on() {
         entry_slow(entry, of);
     }
 }
@@ -70,7 +66,7 @@ fn entry_slow((chare, entry): (&'static str, &'static str), (collection, number)
 /// Records a rare event of a feature.
 #[inline]
 pub(crate) fn note(name: &'static str, value: u64) {
-    if record::is_on() {
+    if is_on() {
         record::note(Name::of(name), value);
     }
 }

@@ -4,6 +4,7 @@
 //! One::send → Call → send_parcel
 //!   a worker: send_from_worker
 //!     the element is on a worker of this node: parcel::post → Local::post → the mailbox
+//!     the worker's attention is needed:        send_attentively → the same, or send_slowly
 //!     a priority, a seed, another node:        send_slowly → by_route → Way
 //!   any other thread: outside::send_from_outside → by_route → Way
 //!   another node:     outside::send_from_node → by_route → Way
@@ -88,12 +89,6 @@ impl<T: Chare> One<T> {
         match local::current(self.system) {
             Some(local) => send_from_worker(&local, self, parcel),
             None => {
-                recorded::sent(
-                    (T::NAME, parcel.entry()),
-                    (self.collection, self.number),
-                    None,
-                    size_of_val(&parcel),
-                );
                 outside::send_from_outside(self, Box::new(parcel));
             }
         }
@@ -101,23 +96,43 @@ impl<T: Chare> One<T> {
 }
 
 /// Sends a parcel to its element. The short path is for elements with a known worker, without
-/// priorities and detours.
+/// priorities, while nothing rare is the case.
 #[inline(always)]
 fn send_from_worker<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>) {
+    match local.worker_of(one.collection, one.number) {
+        Some(to) if one.priority == 0 && !local.attention().is_set() => {
+            parcel::post(local, to, one, parcel);
+            local.system().receive_after_send();
+        }
+        to => send_attentively(local, one, to, parcel),
+    }
+}
+
+/// Sends a parcel like [`send_from_worker`], in the cases for which there is no short path: a
+/// recording is under way, what the sender sends is measured, messages take detours, or the parcel
+/// needs [`send_slowly`].
+#[inline(never)]
+fn send_attentively<T: Chare>(
+    local: &Local,
+    one: One<T>,
+    to: Option<usize>,
+    parcel: impl Parcel<T>,
+) {
+    let bytes = size_of_val(&parcel);
     if let Some((collection, from)) = local.sender()
         && collection == one.collection
     {
         let part = Part::<T>::of(local, collection);
-        measure::count_traffic(&part, from, one.number, size_of_val(&parcel));
+        measure::count_traffic(&part, from, one.number, bytes);
     }
-    let worker = local.worker_of(one.collection, one.number);
-    match worker {
+    local.review_attention();
+    match to {
         Some(to) if one.priority == 0 && !local.has_detours() => {
             recorded::sent(
                 (T::NAME, parcel.entry()),
                 (one.collection, one.number),
-                worker,
-                size_of_val(&parcel),
+                Some(to),
+                bytes,
             );
             parcel::post(local, to, one, parcel);
             local.system().receive_after_send();
@@ -132,14 +147,17 @@ fn send_from_worker<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>
 fn send_slowly<T: Chare>(local: &Local, one: One<T>, parcel: BoxedParcel<T>) {
     let (part, system) = (Part::<T>::of(local, one.collection), local.system());
     let collection = part.collection();
-    let entry = (T::NAME, parcel.entry());
-    let (to, bytes) = ((one.collection, one.number), size_of_val(&*parcel));
     if collection.is_node_group() {
-        recorded::sent(entry, to, None, bytes);
+        recorded::sent(
+            (T::NAME, parcel.entry()),
+            (one.collection, one.number),
+            None,
+            parcel.size(),
+        );
         return node::to_node(system, collection, one.number, one.priority, parcel);
     }
     match by_route::send_within_node(&mut &*local, collection, one, parcel) {
-        None => recorded::sent(entry, to, None, bytes),
+        None => {}
         Some(Elsewhere::Away(node, parcel)) => {
             out::send_one_away(system, collection, one, (node, local.epoch()), parcel);
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use raddle_sync::prim::{Acquire, AtomicBool, Release, UnsafeCell};
 
-use crate::task::Task;
+use crate::task::{ForWhom, Task};
 use crate::worker::{Shared, Waiter};
 
 /// Runs `call` on some worker of `shared`, and returns its result.
@@ -31,7 +31,14 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
     let cell = shared.memory().take_outside();
     cell.record_put(type_name_of_val(&closure));
     // SAFETY: we wait below until the closure has stored `done`, and do not unwind before.
-    unsafe { cell.make_closure(None, shared.memory().closures(), closure) };
+    unsafe {
+        cell.make_closure(
+            ForWhom::AnyWorker,
+            None,
+            shared.memory().closures(),
+            closure,
+        )
+    };
     shared.put_call(Task::new(cell));
     waiter.wait_for_call(shared, &|| slot.is_done());
     slot.into_result()

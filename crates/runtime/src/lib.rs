@@ -98,4 +98,4 @@ pub use runtime::{
 };
 pub use scope::{Scope, scope};
 pub use task::Message;
-pub use worker::{Waiter, as_outside_thread};
+pub use worker::{Attention, Waiter, as_outside_thread};

@@ -25,7 +25,7 @@ use crate::enter::ResultSlot;
 pub use crate::fork::Ran;
 use crate::fork::{call_both, join_by};
 use crate::runtime::{Runtime, WorkerThread};
-use crate::task::{Task, TaskCell};
+use crate::task::{ForWhom, Task, TaskCell};
 use crate::worker::{Shared, Waiter, Worker, current_forks, current_worker};
 
 /// Returns true if the current thread may run open tasks: it is a worker, and not a compensating
@@ -269,7 +269,14 @@ impl OpenTasks {
     ) -> Task {
         cell.record_put(std::any::type_name::<F>());
         // SAFETY: the caller's promise.
-        unsafe { cell.make_closure(frame, self.shared.memory().closures(), call) };
+        unsafe {
+            cell.make_closure(
+                ForWhom::AnyWorker,
+                frame,
+                self.shared.memory().closures(),
+                call,
+            )
+        };
         cell.set_open();
         Task::new(cell)
     }

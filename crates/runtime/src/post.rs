@@ -6,7 +6,7 @@ use raddle_topology::CpuId;
 use raddle_trace::Moves;
 
 use crate::task::{Message, Task};
-use crate::worker::{Shared, Worker};
+use crate::worker::{Attention, Shared, Worker};
 
 /// Sends messages to the workers of a runtime: calls that one given worker runs, each to
 /// completion, in the order of each sender.
@@ -60,6 +60,12 @@ impl Post {
     pub fn own_index(&self) -> Option<usize> {
         let worker = self.shared.own_worker()?;
         Some(worker.index()).filter(|&own| own < self.worker_count())
+    }
+
+    /// Returns the mark for the rare cases of the current worker, if it is a worker of this runtime.
+    pub fn own_attention(&self) -> Option<Attention> {
+        let worker = self.shared.own_worker()?;
+        Some(worker.attention().clone())
     }
 
     /// Returns true on a thread of this runtime that runs tasks: a worker or a compensating thread.
@@ -117,7 +123,7 @@ impl Post {
     pub fn put(&self, call: impl FnOnce() + Send + 'static) {
         let closures = self.shared.memory().closures();
         match self.shared.own_worker() {
-            Some(worker) => worker.put(Task::message(worker.take_cell(), closures, call)),
+            Some(worker) => worker.put(Task::call(worker.take_cell(), closures, call)),
             None => self.shared.put_call_outside(call),
         }
     }

@@ -15,7 +15,7 @@ use raddle_sync::prim::{Acquire, AtomicUsize, Mutex, Relaxed, Release};
 
 use crate::panics::discard;
 use crate::runtime::{Runtime, default_runtime};
-use crate::task::{Task, TaskCell};
+use crate::task::{ForWhom, Task, TaskCell};
 use crate::worker::{Helping, Lends, Shared, Worker, current_worker, with_worker};
 
 /// A scope in which tasks can be spawned that borrow from outside the scope. Made by [`scope`].
@@ -149,7 +149,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             let closures = self.shared.memory().closures();
             // SAFETY: `scope_in` does not return before `pending` is zero, and `'scope` lasts until
             // it returns.
-            unsafe { cell.make_closure(Some(self.frame), closures, closure) };
+            unsafe { cell.make_closure(ForWhom::AnyWorker, Some(self.frame), closures, closure) };
             Task::new(cell)
         };
         with_worker(|worker| match worker {

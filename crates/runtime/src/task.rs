@@ -33,7 +33,7 @@ mod pointer;
 mod root_call;
 
 pub(crate) use arrivals::Arrivals;
-pub(crate) use cell::{Kind, TaskCell};
+pub(crate) use cell::{ForWhom, Kind, TaskCell};
 pub(crate) use envelope::{Envelope, EnvelopeSlot};
 pub(crate) use job::{JobHead, JobRef, OPEN_JOB};
 pub(crate) use list::TaskList;

@@ -26,6 +26,7 @@
 //!
 //! **Invariant:** a worker that waits runs no work from outside the subtree that it waits for.
 
+mod attention;
 mod compensation;
 mod crowd;
 mod current;
@@ -70,6 +71,7 @@ use crate::task::{Arrivals, Task, TaskCell, TaskList};
 use front::Front;
 use unrequested_forks::UnrequestedForks;
 
+pub use attention::Attention;
 pub(crate) use compensation::run as run_worker;
 pub use current::as_outside_thread;
 pub(crate) use current::{
@@ -138,8 +140,7 @@ pub(crate) struct Worker {
     nested: Cell<u32>,
     /// The number of polls that this worker has kept since one went into the queue from outside.
     polls_kept: Cell<u32>,
-    /// True if the task that runs next is a message that was recorded.
-    is_recorded: Cell<bool>,
+    attention: Attention,
 }
 
 impl Worker {
@@ -186,7 +187,7 @@ impl Worker {
             unrequested: UnrequestedForks::default(),
             nested: Cell::new(0),
             polls_kept: Cell::new(0),
-            is_recorded: Cell::new(false),
+            attention: Attention::default(),
         }
     }
 
@@ -209,6 +210,11 @@ impl Worker {
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
         self.shared.present() == 1
+    }
+
+    /// Returns the mark for the rare cases of this worker.
+    pub(crate) fn attention(&self) -> &Attention {
+        &self.attention
     }
 
     /// Returns what this worker has learnt about splitting short loops.

@@ -34,8 +34,6 @@ mod fences;
 pub use fences::{can_interrupt, heavy_fence, light_fence, prepare_fences, signal_fence};
 mod forks;
 pub use forks::{call_in_children, count_forks, default_signals_in_children, fork_count};
-mod kernel_waits;
-pub use kernel_waits::thread_waits;
 mod pair;
 pub use pair::{AtomicPair, Pair};
 
@@ -43,6 +41,8 @@ mod mark;
 pub use mark::thread_mark;
 mod movable;
 pub use movable::{AllowedCpus, MovableThread};
+mod queue_time;
+pub use queue_time::QueueTime;
 
 /// True where time or state space is expensive (loom, shuttle, Miri); sizes and counts are then
 /// smaller.

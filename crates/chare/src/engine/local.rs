@@ -21,6 +21,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use raddle_runtime::Attention;
 use raddle_sync::CachePadded;
 use raddle_sync::prim::thread_local;
 
@@ -28,6 +29,7 @@ use crate::address::detours::Detours;
 use crate::address::number::Number;
 use crate::engine::system::System;
 use crate::failure::{Failure, contain, said};
+use crate::recorded;
 use crate::state::{LocalState, States};
 use deferred::{Deferred, DeferredCalls};
 use parts::Parts;
@@ -53,6 +55,8 @@ pub(crate) struct Local {
     worker: usize,
     /// The calls that forks have left for this worker.
     deferred: Arc<CachePadded<DeferredCalls>>,
+    /// Set while a message may need more than the short path ([`crate::send`]).
+    attention: Attention,
     /// The epoch of this worker: the number of batches of moves that it knows
     /// ([`crate::migration`]).
     epoch: Cell<u32>,
@@ -129,10 +133,12 @@ pub(crate) fn as_outside_thread<R>(call: impl FnOnce() -> R) -> R {
 fn start(local: &OnceCell<Rc<Local>>, id: u32) -> Option<Rc<Local>> {
     let system = System::find(id)?;
     let worker = system.post().own_index()?;
+    let attention = system.post().own_attention()?;
     let new = || {
         let deferred = system.shared::<Deferred>().of_worker(worker);
         Rc::new(Local {
             deferred,
+            attention,
             owner: Cell::new(id),
             system,
             worker,
@@ -306,6 +312,7 @@ impl Local {
     /// Sets the running element if its sends are measured.
     pub(crate) fn set_sender(&self, sender: Option<(u32, Number)>) {
         self.sender.set(sender);
+        self.attention.set(true);
     }
 
     /// Returns true while messages of this worker to any element are under way via its home.
@@ -317,7 +324,21 @@ impl Local {
     /// Calls `call` with the elements to which messages of this worker are under way via their
     /// homes ([`crate::seeds`]). `call` must not send messages.
     pub(crate) fn with_detours<R>(&self, call: impl FnOnce(&mut Detours) -> R) -> R {
-        call(&mut self.detours.borrow_mut())
+        let result = call(&mut self.detours.borrow_mut());
+        self.attention.set(true);
+        result
+    }
+
+    /// Returns the mark that is set while a message may need more than the short path.
+    #[inline(always)]
+    pub(crate) fn attention(&self) -> &Attention {
+        &self.attention
+    }
+
+    /// Removes the mark if messages may take the short path again.
+    pub(crate) fn review_attention(&self) {
+        let is_needed = recorded::is_on() || self.has_detours() || self.sender.get().is_some();
+        self.attention.set(is_needed);
     }
 
     /// Returns the state that a feature keeps for this worker.

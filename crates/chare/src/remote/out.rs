@@ -83,12 +83,17 @@ pub(crate) fn send_one_away<T: Chare>(
 ) {
     let entry = parcel.entry();
     if let Some(packed) = parcel.cross(system, node) {
-        let to = (one.collection, one.number);
-        // There is another node, so there is a transport to it.
-        let process = remote::away(system).map_or(0, |away| away.transport.recorded(node));
-        recorded::sent_away((T::NAME, entry), to, process, packed.args.len());
+        record(system, one, entry, node, &packed);
         send_packed(system, collection, one, (node, epoch), packed);
     }
+}
+
+/// Records a message of this node to `node`.
+fn record<T: Chare>(system: &System, one: One<T>, entry: &'static str, node: u16, packed: &Packed) {
+    // There is another node, so there is a transport to it.
+    let process = remote::away(system).map_or(0, |away| away.transport.recorded(node));
+    let to = (one.collection, one.number);
+    recorded::sent_away((T::NAME, entry), to, process, packed.args.len());
 }
 
 fn send_packed<T: Chare>(
@@ -113,6 +118,8 @@ fn send_packed<T: Chare>(
 /// Sends a message to an element like [`send_one_away`], for a thread that is not a worker and has
 /// found the element on `node`.
 ///
+/// `is_first` is false for a message that another node has recorded.
+///
 /// The element may have moved while its message was serialised. So it is looked up again under the
 /// gate, where no epoch can end.
 #[cold]
@@ -120,10 +127,11 @@ pub(crate) fn send_one_from_outside<T: Chare>(
     system: &System,
     collection: &Collection<T>,
     one: One<T>,
-    node: u16,
+    (node, is_first): (u16, bool),
     parcel: BoxedParcel<T>,
 ) {
     let away = remote::away(system).expect("there are other nodes");
+    let entry = parcel.entry();
     let Some(packed) = parcel.cross(system, node) else {
         return;
     };
@@ -136,6 +144,9 @@ pub(crate) fn send_one_from_outside<T: Chare>(
     drop(outside);
     if let Way::Away(now) = Way::of(route, one.number, epoch) {
         away.redirect(packed.reply, now);
+        if is_first {
+            record(system, one, entry, now, &packed);
+        }
         return send_packed(system, collection, one, (now, epoch), packed);
     }
     // The element has moved to this node meanwhile: decode the message again, and deliver it here.

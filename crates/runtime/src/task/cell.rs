@@ -29,8 +29,20 @@ pub(crate) enum Kind {
     Root = 4,
 }
 
+/// The bits of the word that have the [`Kind`].
+const KIND: u32 = 0xff;
 /// The bit that is added to the kind of an open task.
 const OPEN: u32 = 1 << 8;
+
+/// The workers that may run a closure. A bit that is added to the kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum ForWhom {
+    /// Any worker that gets it from the pool: a task.
+    AnyWorker = 0,
+    /// The worker that it is sent to: a message.
+    OneWorker = 1 << 9,
+}
 
 /// The memory of one task. [`crate::task`] says which thread may access which field.
 #[repr(C, align(64))]
@@ -94,7 +106,7 @@ impl TaskCell {
 
     #[inline]
     pub(crate) fn kind(&self) -> Kind {
-        match self.kind.load(Relaxed) & !OPEN {
+        match self.kind.load(Relaxed) & KIND {
             1 => Kind::Closure,
             2 => Kind::Fork,
             4 => Kind::Root,
@@ -106,6 +118,11 @@ impl TaskCell {
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.kind.load(Relaxed) & OPEN != 0
+    }
+
+    /// Returns true if this task is a message to one worker.
+    pub(crate) fn is_message(&self) -> bool {
+        self.kind.load(Relaxed) & ForWhom::OneWorker as u32 != 0
     }
 
     /// Returns the identity of this task in recordings.
@@ -181,8 +198,14 @@ impl TaskCell {
 
     #[inline]
     fn make(&self, kind: Kind, parent: Option<&'static TaskCell>) {
+        self.make_marked(kind as u32, parent);
+    }
+
+    /// Makes this free cell a task of the kind and with the marks in `kind`.
+    #[inline(always)]
+    fn make_marked(&self, kind: u32, parent: Option<&'static TaskCell>) {
         let depth = parent.map_or(0, |parent| parent.depth.load(Relaxed) + 1);
-        self.kind.store(kind as u32, Relaxed);
+        self.kind.store(kind, Relaxed);
         self.depth.store(depth, Relaxed);
         self.parent.store(
             parent.map_or(std::ptr::null_mut(), |parent| {
@@ -240,11 +263,12 @@ impl TaskCell {
     #[inline(always)]
     pub(crate) unsafe fn make_closure<F: Message + Send>(
         &self,
+        for_whom: ForWhom,
         parent: Option<&'static TaskCell>,
         memory: TaskMemory,
         closure: F,
     ) {
-        self.make(Kind::Closure, parent);
+        self.make_marked(Kind::Closure as u32 | for_whom as u32, parent);
         if const { Self::holds::<F>() } && memory == TaskMemory::Cells {
             // SAFETY: it fits (checked), and the lifetime is the caller's promise.
             unsafe { self.put_payload(closure) };
@@ -280,7 +304,7 @@ impl TaskCell {
         words: [MaybeUninit<u64>; WORDS],
     ) {
         const { assert!(WORDS <= PAYLOAD_WORDS) };
-        self.make(Kind::Closure, None);
+        self.make_marked(Kind::Closure as u32 | ForWhom::OneWorker as u32, None);
         self.payload.with_mut(|payload| {
             // SAFETY: the cell is free, hence ours (invariant 1); the words fit.
             unsafe { payload.cast::<[MaybeUninit<u64>; WORDS]>().write(words) };

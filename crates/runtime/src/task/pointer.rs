@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use raddle_sync::deque::Word;
 
-use super::{Kind, Message, TaskCell};
+use super::{ForWhom, Kind, Message, TaskCell};
 use crate::config::TaskMemory;
 use crate::panics::discard_call;
 
@@ -73,7 +73,20 @@ impl Task {
         closure: impl Message + Send + 'static,
     ) -> Self {
         // SAFETY: `closure` borrows nothing that ends.
-        unsafe { cell.make_closure(None, memory, closure) };
+        unsafe { cell.make_closure(ForWhom::OneWorker, None, memory, closure) };
+        Self::new(cell)
+    }
+
+    /// Creates a task without a parent that calls `closure` on the worker that gets it from the
+    /// pool.
+    #[inline(always)]
+    pub(crate) fn call(
+        cell: &'static TaskCell,
+        memory: TaskMemory,
+        closure: impl Message + Send + 'static,
+    ) -> Self {
+        // SAFETY: `closure` borrows nothing that ends.
+        unsafe { cell.make_closure(ForWhom::AnyWorker, None, memory, closure) };
         Self::new(cell)
     }
 

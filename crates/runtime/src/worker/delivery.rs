@@ -16,8 +16,9 @@ use std::sync::Arc;
 use raddle_sync::prim::heavy_fence;
 
 use super::{Shared, Worker, current_worker};
+use crate::config::TaskMemory;
 use crate::panics::discard;
-use crate::task::{Message, Task};
+use crate::task::{Message, Task, TaskCell};
 use crate::traffic::message_bytes;
 
 impl Shared {
@@ -48,7 +49,7 @@ impl Shared {
             let (bytes, closures) = (message_bytes(&message), self.memory().closures());
             let message = Task::message(worker.take_cell(), closures, message);
             worker.send_urgent(to, message, bytes);
-        } else if let Some(message) = self.message_outside(message) {
+        } else if let Some(message) = self.message_outside(message, Task::message) {
             self.mailboxes().put_urgent(to, message);
             self.wake_for_message(to);
         }
@@ -56,7 +57,7 @@ impl Shared {
 
     /// Sends a message of a thread that is no worker.
     pub(crate) fn send_outside(&self, to: usize, message: impl Message + Send + 'static) {
-        if let Some(message) = self.message_outside(message) {
+        if let Some(message) = self.message_outside(message, Task::message) {
             self.mailboxes().put_outside(to, message);
             self.wake_for_message(to);
         }
@@ -64,20 +65,25 @@ impl Shared {
 
     /// Keeps a call of a thread that is no worker.
     pub(crate) fn put_call_outside(&self, call: impl Message + Send + 'static) {
-        if let Some(call) = self.message_outside(call) {
+        if let Some(call) = self.message_outside(call, Task::call) {
             self.put_outside(call);
         }
     }
 
-    /// Puts a message of a thread that is no worker into a cell. In a child process, drops it and
-    /// returns `None`: a thread that does not exist there may have had the lock of the cells.
-    fn message_outside(&self, message: impl Message + Send + 'static) -> Option<Task> {
+    /// Puts a message or call of a thread that is no worker into a cell with `task`. In a child
+    /// process, drops it and returns `None`: a thread that does not exist there may have had the
+    /// lock of the cells.
+    fn message_outside<M: Message + Send + 'static>(
+        &self,
+        message: M,
+        task: impl FnOnce(&'static TaskCell, TaskMemory, M) -> Task,
+    ) -> Option<Task> {
         if self.is_other_process() {
             discard(message);
             return None;
         }
         let cell = self.memory().take_outside();
-        Some(Task::message(cell, self.memory().closures(), message))
+        Some(task(cell, self.memory().closures(), message))
     }
 
     /// Drops what was put after the last worker had ended.

@@ -25,7 +25,7 @@ impl Shared {
         match self.own_worker() {
             Some(worker) if !is_yield && worker.may_keep_poll() => {
                 let closures = self.memory().closures();
-                worker.put(Task::message(worker.take_cell(), closures, poll));
+                worker.put(Task::call(worker.take_cell(), closures, poll));
             }
             _ => self.put_call_outside(poll),
         }

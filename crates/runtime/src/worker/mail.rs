@@ -4,7 +4,6 @@
 //! the pool. Compensating threads have no mailbox.
 
 use raddle_sync::prim::LIGHT;
-use raddle_trace::record;
 
 use super::Worker;
 use crate::config::TaskMemory;
@@ -181,9 +180,6 @@ impl Worker {
             first
         }?;
         self.counters().messages.add(1);
-        if record::is_on() {
-            self.record_message();
-        }
         Some(message)
     }
 

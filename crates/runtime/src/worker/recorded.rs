@@ -130,8 +130,7 @@ impl Worker {
             .watch(record::is_on(), || idle.anyone_sleeps());
     }
 
-    /// Records that this worker is about to run the task in `cell`, unless it is a message, which
-    /// is recorded already.
+    /// Records that this worker is about to run the task or message in `cell`.
     #[inline]
     pub(super) fn record_task(&self, cell: &TaskCell) {
         if record::is_on() {
@@ -142,16 +141,12 @@ impl Worker {
     #[inline(never)]
     fn record_task_slow(&self, cell: &TaskCell) {
         self.follow_recording();
-        // Forks and calls are recorded when it is certain that this worker runs them.
-        if !self.is_recorded.replace(false) && cell.kind() == Kind::Closure {
+        self.attention.set(true);
+        if cell.is_message() {
+            record::run_message();
+        } else if cell.kind() == Kind::Closure {
             record::run_task(cell.trace_id());
         }
-    }
-
-    /// Records that this worker is about to run a message.
-    #[inline(never)]
-    pub(super) fn record_message(&self) {
-        self.is_recorded.set(true);
-        record::run_message();
+        // Forks and calls are recorded when it is certain that this worker runs them.
     }
 }

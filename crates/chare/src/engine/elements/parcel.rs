@@ -62,6 +62,7 @@ pub(crate) fn post<T: Chare>(local: &Local, worker: usize, one: One<T>, parcel: 
 /// The methods of [`Parcel`] as a trait object has them.
 pub(crate) trait AnyParcel<T: Chare>: Send + 'static {
     fn entry_of_any(&self) -> &'static str;
+    fn size(&self) -> usize;
     fn deliver_boxed(self: Box<Self>, local: &Local, part: &Part<T>, number: Number);
     fn fail_boxed(self: Box<Self>, system: &System, failure: Failure);
     fn cross_boxed(self: Box<Self>, system: &System, node: u16) -> Option<Packed>;
@@ -70,6 +71,10 @@ pub(crate) trait AnyParcel<T: Chare>: Send + 'static {
 impl<T: Chare, P: Parcel<T>> AnyParcel<T> for P {
     fn entry_of_any(&self) -> &'static str {
         self.entry()
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self)
     }
 
     fn deliver_boxed(self: Box<Self>, local: &Local, part: &Part<T>, number: Number) {

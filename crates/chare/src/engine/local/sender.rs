@@ -14,6 +14,9 @@ pub(crate) trait Sender {
     /// Returns the worker that sends; `None` for the other threads.
     fn worker(&self) -> Option<usize>;
 
+    /// Returns false if its message comes from another node, which has recorded it.
+    fn is_first(&self) -> bool;
+
     /// Returns the epoch by which it looks routes up.
     fn epoch(&self) -> u32;
 
@@ -48,6 +51,10 @@ impl Sender for &Local {
         Some(Local::worker(self))
     }
 
+    fn is_first(&self) -> bool {
+        true
+    }
+
     fn epoch(&self) -> u32 {
         Local::epoch(self)
     }
@@ -70,6 +77,7 @@ pub(crate) struct OutsideSender<'system> {
     system: &'system System,
     outside: &'system mut Outside,
     epoch: u32,
+    is_first: bool,
 }
 
 impl<'system> OutsideSender<'system> {
@@ -80,11 +88,11 @@ impl<'system> OutsideSender<'system> {
         outside: &'system mut Outside,
         epoch: Option<u32>,
     ) -> Self {
-        let epoch = epoch.unwrap_or(outside.epoch);
         Self {
+            epoch: epoch.unwrap_or(outside.epoch),
+            is_first: epoch.is_none(),
             system,
             outside,
-            epoch,
         }
     }
 }
@@ -92,6 +100,10 @@ impl<'system> OutsideSender<'system> {
 impl Sender for OutsideSender<'_> {
     fn worker(&self) -> Option<usize> {
         None
+    }
+
+    fn is_first(&self) -> bool {
+        self.is_first
     }
 
     fn epoch(&self) -> u32 {

@@ -11,12 +11,12 @@ use raddle_sync::clock::ticks;
 use super::buffer::{self, SEGMENT_WORDS, Segment};
 use super::head::{TICKS_BITS, head, ticks_of_head};
 use super::names::ScopeName;
-use super::off_cpu::{LONG_NS, OffCpu};
+use super::off_cpu::{LONG_NS, Lost, OffCpu};
 use super::stamps::{SHORT_NS, Stamps};
 use super::tracks::{self, Label, Track};
 use super::{names, recording, set_recording};
 use crate::is_forked;
-use crate::record::kind::{Idling, Kind};
+use crate::record::kind::{BLOCKED, Idling, Kind, PREEMPTED};
 use crate::session::pauses::{self, Recorded};
 use crate::session::{self, WINDOW_BITS};
 
@@ -261,26 +261,34 @@ impl Recorder {
         more: &[u64],
     ) {
         // All records together.
-        if segment.len() + 5 + more.len() >= SEGMENT_WORDS {
+        if segment.len() + 7 + more.len() >= SEGMENT_WORDS {
             return self.put_slow(kind, argument, more);
         }
-        if self.worker.get().is_some()
-            && let Some((reason, lost_ns)) = self.ask_for_lost_time(now)
-            && is_work
-        {
-            let name = self.name("", reason);
-            segment.append(segment.len(), [head(Kind::Note, 1, 0, name), lost_ns]);
+        let lost = self.lost_time(now, is_work);
+        for (reason, ns) in [(BLOCKED, lost.blocked_ns), (PREEMPTED, lost.preempted_ns)] {
+            if ns > 0 {
+                let name = self.name("", reason);
+                segment.append(segment.len(), [head(Kind::Note, 1, 0, name), ns]);
+            }
         }
         segment.append(segment.len(), [head(Kind::Time, 1, 1, 0), now]);
         self.last.set(now);
         self.store_slice(segment, head(kind, more.len(), 1, argument), more);
     }
 
-    /// Asks the system whether this thread was on a CPU since it was asked last.
-    fn ask_for_lost_time(&self, now: u64) -> Option<(&'static str, u64)> {
+    /// Returns the time in which this thread had work, but was not on a CPU, since the system was
+    /// asked last. `is_work` is false if the thread had no work since its last event.
+    fn lost_time(&self, now: u64, is_work: bool) -> Lost {
+        if self.worker.get().is_none() {
+            return Lost::default();
+        }
         let long = session::ticks_of(LONG_NS).min(1 << TICKS_BITS);
         self.long.set(long);
         let since_ns = session::ns_of(now.saturating_sub(self.asked.replace(now)));
+        if !is_work {
+            self.off_cpu.note();
+            return Lost::default();
+        }
         let passed_ns = session::ns_of(now.saturating_sub(self.last.get()));
         self.off_cpu.ask(since_ns, passed_ns)
     }
@@ -362,7 +370,7 @@ impl Recorder {
         self.forks.set(0);
         // Time lost before is not of interest.
         self.asked.set(now);
-        let _before = self.off_cpu.ask(0, 0);
+        self.off_cpu.note();
     }
 
     fn begin_segment(&self, now: u64) {
