@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use raddle_sync::prim::{AtomicU64, Relaxed};
 use raddle_sync::wait::WaitCell;
+use raddle_trace::record::Scope;
 
 /// The time after which a bar appears. Shorter work shows none.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -22,12 +23,14 @@ const TEMPLATE_SPINNER: &str = "{msg:<10} {spinner}  {times}";
 /// One phase of a command.
 ///
 /// After half a second a thread draws a spinner on standard error if that is a terminal, and a bar
-/// once it is known how much is done. Both disappear when the phase is dropped.
+/// once it is known how much is done. Both disappear when the phase is dropped. In a recording, a
+/// phase is a scope.
 #[derive(Debug)]
 pub(crate) struct Phase {
     began: Instant,
     count: Arc<Count>,
     drawer: Option<JoinHandle<()>>,
+    _scope: Scope,
 }
 
 /// The counters that the drawing thread reads.
@@ -59,6 +62,7 @@ impl Phase {
             began,
             count,
             drawer: drawer.flatten(),
+            _scope: Scope::begin(name),
         }
     }
 

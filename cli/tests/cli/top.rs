@@ -77,6 +77,9 @@ fn rates_and_activities_of_two_programs() {
         assert_eq!(runtime["workers"].as_array().map(Vec::len), Some(2));
         let rate = runtime["total"]["messages_per_s"].as_f64();
         assert!(rate.is_some_and(|rate| rate > 0.0), "{program}");
+        // Each of its elements always waits for the messages of others.
+        let under_way = runtime["messages_under_way"].as_u64();
+        assert!(under_way.is_some_and(|messages| messages > 0), "{program}");
     }
     // One of them, as text.
     let process = watched[1].0.id().to_string();
@@ -88,6 +91,7 @@ fn rates_and_activities_of_two_programs() {
         text.contains("2 workers, pool auto, tasks that wait: 0 in"),
         "{text}"
     );
+    assert!(text.contains(", messages under way: "), "{text}");
     assert!(
         text.lines().any(|line| line.starts_with("   all ")),
         "{text}"

@@ -35,13 +35,10 @@ pub(crate) fn send_within_node<T: Chare>(
     let way =
         sender.with_detours(|detours| Way::from_sender(collection.directory(), id, epoch, detours));
     let record = |sender: &_, worker, parcel: &BoxedParcel<T>| {
-        if Sender::is_first(sender) {
-            recorded::sent(
-                (T::NAME, parcel.entry()),
-                (one.collection, one.number),
-                worker,
-                parcel.size(),
-            );
+        let entry = (T::NAME, parcel.entry());
+        match Sender::crossing(sender) {
+            None => recorded::sent(entry, id, worker, parcel.size()),
+            Some(crossing) => recorded::arrived(entry, id, crossing),
         }
     };
     match way {

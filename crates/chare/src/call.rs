@@ -133,7 +133,9 @@ impl<E: Entry> Kind<E> for Run {
         };
         let Call { args, finish, .. } = call;
         let start = measure::start(part, local, number);
-        recorded::entry((E::Chare::NAME, E::NAME), (part.collection().id(), number));
+        if recorded::is_on() {
+            record::<E>(part, number);
+        }
         let Body { me, cx } = &mut *body;
         let result = catch_unwind(AssertUnwindSafe(|| E::call(me, cx, args)));
         // After most entries nothing remains to be done, and their elements need no copy of their
@@ -151,6 +153,14 @@ impl<E: Entry> Kind<E> for Run {
             }
         }
     }
+}
+
+/// Records that an entry of an element begins. A function of its own, so that only values that are
+/// needed anyway are passed to it.
+#[cold]
+#[inline(never)]
+fn record<E: Entry>(part: &Part<E::Chare>, number: Number) {
+    recorded::entry((E::Chare::NAME, E::NAME), (part.collection().id(), number));
 }
 
 /// Completes an entry after which something remains to be done, or which has panicked.

@@ -4,13 +4,13 @@
 use crate::by_route::{self, Elsewhere};
 use crate::engine::elements::collection::Collection;
 use crate::engine::elements::parcel::{BoxedParcel, Parcel};
-use crate::engine::local::sender::{OutsideSender, Sender};
+use crate::engine::local::sender::{FarSender, OutsideSender, Sender};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::System;
 use crate::multicast::{Unreached, send_to_members, send_to_workers, workers_with};
 use crate::node;
-use crate::recorded;
+use crate::recorded::{self, Crossing};
 use crate::remote::{self, Away, out};
 use crate::spread::Spread;
 
@@ -20,9 +20,13 @@ pub(crate) fn send_from_outside<T: Chare>(one: One<T>, parcel: BoxedParcel<T>) {
     send_from_node(one, parcel, None);
 }
 
-/// Sends a parcel like [`send_from_outside`]. If there is an `epoch`, it is that of a sender on
-/// another node.
-pub(crate) fn send_from_node<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: Option<u32>) {
+/// Sends a parcel like [`send_from_outside`]. If it comes from another node, `from` is the sender
+/// there.
+pub(crate) fn send_from_node<T: Chare>(
+    one: One<T>,
+    parcel: BoxedParcel<T>,
+    from: Option<FarSender>,
+) {
     // Without a system, its runtime has ended. Dropping the parcel notifies the waiter of its
     // reply.
     let Some(system) = System::find(one.system) else {
@@ -30,7 +34,7 @@ pub(crate) fn send_from_node<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoc
     };
     let collection = Collection::<T>::of(&system, one.collection);
     if collection.is_node_group() {
-        if epoch.is_none() {
+        if from.is_none() {
             recorded::sent(
                 (T::NAME, parcel.entry()),
                 (one.collection, one.number),
@@ -41,13 +45,13 @@ pub(crate) fn send_from_node<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoc
         return node::to_node(&system, &collection, one.number, one.priority, parcel);
     }
     let mut outside = system.outside();
-    let mut sender = OutsideSender::new(&system, &mut outside, epoch);
+    let mut sender = OutsideSender::new(&system, &mut outside, from);
     let elsewhere = by_route::send_within_node(&mut sender, &collection, one, parcel);
     drop(outside);
     match elsewhere {
         None => {}
         Some(Elsewhere::Away(node, parcel)) => {
-            let to = (node, epoch.is_none());
+            let to = (node, from.map(|from| from.crossing));
             out::send_one_from_outside(&system, &collection, one, to, parcel);
         }
         Some(Elsewhere::Gone(parcel)) => {
@@ -82,7 +86,11 @@ pub(crate) fn spread_from_node<T: Chare>(all: All<T>, spread: impl Spread<T>, ep
     // While the gate is held, no marker is sent to other nodes.
     let _gate = remote::away(&system).and_then(Away::enter);
     let mut outside = system.outside();
-    let sender = OutsideSender::new(&system, &mut outside, epoch);
+    let from = epoch.map(|epoch| FarSender {
+        epoch,
+        crossing: Crossing::UNKNOWN,
+    });
+    let sender = OutsideSender::new(&system, &mut outside, from);
     let epoch = sender.epoch();
     let workers = workers_with(members.as_deref(), system.worker_count());
     send_to_workers(&sender, all, workers, || {

@@ -4,6 +4,7 @@
 //! Uses only numbers and names, so that every layer of the crate may call it.
 
 use raddle_trace::record::{self, Name, ObjectId, UNKNOWN_WORKER};
+use serde::{Deserialize, Serialize};
 
 use crate::address::number::Number;
 
@@ -36,31 +37,52 @@ pub(crate) fn sent(
     }
 }
 
-/// Records that a message of `bytes` bytes goes to another node. `process` is the number of that
-/// node in recordings.
+/// Records that a message of `bytes` bytes goes from node `me` to another node. Returns its
+/// crossing, by which that node records its arrival. The nodes are given by the numbers of their
+/// processes in recordings.
 pub(crate) fn sent_away(
     (chare, entry): (&'static str, &'static str),
     (collection, number): (u32, Number),
-    process: u32,
+    [me, to]: [u32; 2],
     bytes: usize,
-) {
-    if is_on() {
-        let name = Name::of_member(chare, entry);
-        record::send_to_node(name, object(collection, number), process, bytes);
+) -> Crossing {
+    if !is_on() {
+        return Crossing::UNKNOWN;
     }
+    let name = Name::of_member(chare, entry);
+    record::send_to_node(name, object(collection, number), to, bytes);
+    let crossing = record::next_crossing(me);
+    record::cross(crossing);
+    Crossing(crossing)
+}
+
+/// Records that a message of another node has arrived.
+pub(crate) fn arrived(
+    (chare, entry): (&'static str, &'static str),
+    (collection, number): (u32, Number),
+    crossing: Crossing,
+) {
+    if is_on() && crossing != Crossing::UNKNOWN {
+        let name = Name::of_member(chare, entry);
+        record::arrive(name, object(collection, number), crossing.0);
+    }
+}
+
+/// The number by which recordings know a message from node to node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Crossing(u64);
+
+impl Crossing {
+    /// That of a message that was not recorded when it was sent.
+    pub(crate) const UNKNOWN: Self = Self(0);
 }
 
 /// Records that an entry of an element begins on this worker.
-#[inline(always)]
-pub(crate) fn entry(entry: (&'static str, &'static str), of: (u32, Number)) {
+#[inline]
+pub(crate) fn entry((chare, entry): (&'static str, &'static str), of: (u32, Number)) {
     if is_on() {
-        entry_slow(entry, of);
+        record::entry(Name::of_member(chare, entry), object(of.0, of.1));
     }
-}
-
-#[inline(never)]
-fn entry_slow((chare, entry): (&'static str, &'static str), (collection, number): (u32, Number)) {
-    record::entry(Name::of_member(chare, entry), object(collection, number));
 }
 
 /// Records a rare event of a feature.

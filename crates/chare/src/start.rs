@@ -1,9 +1,13 @@
 //! The system of a runtime. It is created on its first use, and ends with the runtime.
 
 use std::sync::Arc;
+#[cfg(not(any(loom, shuttle)))]
+use std::sync::Weak;
 
 use raddle_runtime::{BuildError, Runtime, Seed};
 use raddle_sync::prim::panicking;
+#[cfg(not(any(loom, shuttle)))]
+use raddle_trace::sources;
 
 use crate::engine::local::deferred::Deferred;
 use crate::engine::system::System;
@@ -54,6 +58,11 @@ struct Owner {
 
 impl Owner {
     fn new(system: Arc<System>) -> Self {
+        #[cfg(not(any(loom, shuttle)))]
+        {
+            let of_system: Weak<System> = Arc::downgrade(&system);
+            sources::add_messages(system.post().runtime_number(), of_system);
+        }
         Self {
             #[cfg(not(any(loom, shuttle)))]
             _watcher: Watcher::from_environment(&system),

@@ -194,16 +194,26 @@ impl Launch {
         // Whatever fails once the first child was started, the children are waited for. They end
         // when they see that this process is gone.
         let mut children = Children::default();
-        match self.start_children(&mut children) {
-            Ok((node, numbers)) => Ok(self.nodes(node, numbers, ClockDifference::NONE, children)),
-            Err(error @ NetError::Died(_)) => Err(children.reported_failure().unwrap_or(error)),
-            Err(error) => Err(error),
+        let node_count = self.shape.nodes.into();
+        let numbers = trace_file::next_job(node_count);
+        match self.start_children(&mut children, numbers) {
+            Ok(node) => Ok(self.nodes(node, numbers, ClockDifference::NONE, children)),
+            Err(error) => {
+                trace_file::take_back_job(numbers, node_count);
+                match error {
+                    NetError::Died(_) => Err(children.reported_failure().unwrap_or(error)),
+                    error => Err(error),
+                }
+            }
         }
     }
 
     /// Starts the other nodes, and returns the node of this process, which is the first.
-    fn start_children(&self, children: &mut Children) -> Result<(Node, JobNumbers), NetError> {
-        let numbers = trace_file::next_job(self.shape.nodes.into());
+    fn start_children(
+        &self,
+        children: &mut Children,
+        numbers: JobNumbers,
+    ) -> Result<Node, NetError> {
         let mut shares = Share::of_all(self.kind, self.shape)?.into_iter();
         let ours = shares.next().expect("a program has a first node");
         for share in shares {
@@ -218,7 +228,7 @@ impl Launch {
         }
         let node = Node::assemble(ours.connect()?, numbers, Some(self.silence))?;
         node.set_children(children.processes().collect());
-        Ok((node, numbers))
+        Ok(node)
     }
 
     fn nodes(

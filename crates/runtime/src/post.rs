@@ -44,6 +44,11 @@ impl Post {
         }
     }
 
+    /// Returns the number of the runtime in this process, as recordings and monitors have it.
+    pub fn runtime_number(&self) -> u32 {
+        self.shared.number()
+    }
+
     /// Returns the number of workers.
     pub fn worker_count(&self) -> usize {
         self.shared.worker_count()

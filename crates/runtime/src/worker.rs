@@ -158,6 +158,7 @@ impl Worker {
             true => Arc::default(),
             false => shared.mailboxes().assigned(index),
         };
+        let attention = shared.attention_of(index);
         let is_reviewed = shared.placing().is_reviewed();
         Self {
             index,
@@ -187,7 +188,7 @@ impl Worker {
             unrequested: UnrequestedForks::default(),
             nested: Cell::new(0),
             polls_kept: Cell::new(0),
-            attention: Attention::default(),
+            attention,
         }
     }
 

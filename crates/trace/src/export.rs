@@ -229,13 +229,13 @@ impl<W: Write> TrackWriter<'_, W> {
             values[count] = (*name, value(self.names, *argument));
             count += 1;
         }
-        let flow = mark.flow.as_slice();
+        let (flow, arrived) = (mark.flow.as_slice(), mark.arrived.as_slice());
         let event = Written {
             name: text(self.names, mark.name),
             category: mark.category,
             arguments: &values[..count],
             flows: if is_slice { &[] } else { flow },
-            flows_ended: if is_slice { flow } else { &[] },
+            flows_ended: if is_slice { flow } else { arrived },
         };
         match is_slice {
             true => self.writer.begin(self.track, at_ns, &event),

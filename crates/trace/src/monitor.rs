@@ -199,13 +199,18 @@ fn answer(mut client: UnixStream, began: Instant) -> io::Result<()> {
 fn snapshot(began: Instant) -> ProcessSnapshot {
     let node = process::node();
     let runtimes = sources::all();
+    let runtimes = runtimes.iter().map(|runtime| {
+        let snapshot = runtime.snapshot();
+        let under_way = sources::messages_under_way(snapshot.number);
+        snapshot.with_messages(under_way)
+    });
     ProcessSnapshot {
         process: std::process::id(),
         command: process::command(),
         node: node.map_or(0, |node| node.node),
         node_count: node.map_or(1, |node| node.node_count),
         age_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
-        runtimes: runtimes.iter().map(|runtime| runtime.snapshot()).collect(),
+        runtimes: runtimes.collect(),
     }
 }
 

@@ -46,6 +46,14 @@ impl JobNumbers {
         started_before: 0,
     };
 
+    /// Returns the numbers of the job after this one, if this one has `node_count` nodes.
+    const fn after(self, node_count: u32) -> Self {
+        Self {
+            job: self.job + 1,
+            started_before: self.started_before + node_count - 1,
+        }
+    }
+
     /// Returns the number of a node's process in a recording.
     #[must_use]
     pub const fn process(&self, node: u32) -> u32 {
@@ -106,9 +114,17 @@ pub(crate) fn set_node(node: JobNode) {
 pub(crate) fn next_job(node_count: u32) -> JobNumbers {
     let next = &mut jobs().next;
     let numbers = *next;
-    next.job += 1;
-    next.started_before += node_count - 1;
+    *next = numbers.after(node_count);
     numbers
+}
+
+/// Takes the numbers of a job back that could not be started, so that the recording has no gap. If
+/// another job was started meanwhile, they are lost.
+pub(crate) fn take_back_job(numbers: JobNumbers, node_count: u32) {
+    let next = &mut jobs().next;
+    if *next == numbers.after(node_count) {
+        *next = numbers;
+    }
 }
 
 /// Returns the process that stands for the job of this one: itself if it is in none.
@@ -198,4 +214,23 @@ pub(crate) fn switch(name: &'static str) -> Result<Option<bool>, VariableError> 
         "off" => Some(false),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Regression: a job that could not be started left a gap, and the parts of the next one were
+    // not joined.
+    #[test]
+    fn a_job_that_was_not_started_leaves_no_gap() {
+        let numbers = next_job(3);
+        take_back_job(numbers, 3);
+        assert_eq!(next_job(4), numbers);
+        let next = next_job(2);
+        assert_eq!(next.started_before, numbers.started_before + 3);
+        // Another job has the numbers after these.
+        take_back_job(numbers, 4);
+        assert_eq!(next_job(2).job, next.job + 1);
+    }
 }

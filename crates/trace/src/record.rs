@@ -33,7 +33,7 @@ use absent as side;
 use live as side;
 
 use kind::{Idling, Kind, Waiting};
-pub use side::{ScopeName, is_on};
+pub use side::{ScopeName, is_on, next_crossing};
 
 /// The position of the worker or node in the last word of a message, and the largest number of
 /// bytes below it.
@@ -174,6 +174,11 @@ recorded! {
     /// number of a process ([`JobNumbers::process`](crate::trace_file::JobNumbers::process)).
     send_to_node(entry: Name, to: ObjectId, process: u32, bytes: usize)
         => Kind::SendToNode, entry.0, to.0, receiver_and_bytes(process as usize, bytes);
+    /// Records that the message that this thread has just sent to another node has this
+    /// [number](next_crossing).
+    cross(number: u64) => Kind::Cross, 0, number;
+    /// Records that the message with this number has arrived for an object.
+    arrive(entry: Name, to: ObjectId, number: u64) => Kind::Arrive, entry.0, to.0, number;
     /// Records that `bytes` bytes were sent to another node, which was notified of them.
     node_send(process: u32, bytes: usize) => Kind::NodeSend, process, bytes as u64;
     /// Records that `bytes` bytes of another node have arrived.

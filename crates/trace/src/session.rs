@@ -114,6 +114,7 @@ mod live {
     use crate::process;
     use crate::record::live::buffer::{self, SEGMENT_BYTES};
     use crate::record::live::{names, recorder, set_recording, tracks};
+    use crate::sources;
 
     /// The bits of the number of a recording that count its pauses.
     pub(crate) const WINDOW_BITS: u32 = 20;
@@ -216,6 +217,8 @@ mod live {
             let number = last.0.wrapping_add(1).max(1) & NUMBER_MAX;
             *last = (number, true);
             set_recording(number << WINDOW_BITS);
+            drop(last);
+            sources::notice_recording();
             Ok(Self { begun, scope_cost })
         }
 

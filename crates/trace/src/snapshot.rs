@@ -34,6 +34,9 @@ pub struct RuntimeSnapshot {
     pub pool_tasks: Option<u64>,
     /// The number of tasks from other threads that wait.
     pub outside_tasks: u64,
+    /// The number of messages to chares that were sent, but have not run to completion. `None` if
+    /// there are no chares.
+    pub messages_under_way: Option<u64>,
     /// The number of workers that exist from the start; the other entries of `workers` are
     /// compensating threads.
     pub worker_count: u32,
@@ -93,6 +96,13 @@ impl RuntimeSnapshot {
     pub fn with_tasks(mut self, pool: Option<usize>, outside: usize) -> Self {
         self.pool_tasks = pool.map(|tasks| tasks as u64);
         self.outside_tasks = outside as u64;
+        self
+    }
+
+    /// Sets the number of messages that were sent, but have not run to completion.
+    #[must_use]
+    pub(crate) fn with_messages(mut self, under_way: Option<u64>) -> Self {
+        self.messages_under_way = under_way;
         self
     }
 

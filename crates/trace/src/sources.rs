@@ -15,7 +15,7 @@ pub trait Source: Send + Sync {
     fn snapshot(&self) -> RuntimeSnapshot;
 
     /// Makes all workers notice that events are recorded from now on.
-    fn recording_resumed(&self);
+    fn recording_begins(&self);
 }
 
 /// The counters of one worker that a recording needs for times in which it is paused.
@@ -61,7 +61,15 @@ impl Counts {
     }
 }
 
+/// The programming model of a runtime that counts its messages.
+pub trait MessageSource: Send + Sync {
+    /// Returns the number of messages that were sent, but have not run to completion.
+    fn messages_under_way(&self) -> u64;
+}
+
 static SOURCES: Mutex<Vec<Weak<dyn Source>>> = Mutex::new(Vec::new());
+/// The sources of messages, by the numbers of their runtimes.
+static MESSAGES: Mutex<Vec<(u32, Weak<dyn MessageSource>)>> = Mutex::new(Vec::new());
 
 fn sources() -> impl DerefMut<Target = Vec<Weak<dyn Source>>> {
     SOURCES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -76,6 +84,40 @@ pub fn add(source: Weak<dyn Source>) {
     let mut sources = sources();
     sources.retain(|source| source.strong_count() > 0);
     sources.push(source);
+}
+
+/// Adds a programming model that counts the messages of a runtime, which monitors ask while it
+/// lives.
+pub fn add_messages(runtime: u32, source: Weak<dyn MessageSource>) {
+    if is_forked() {
+        return;
+    }
+    let mut messages = messages();
+    messages.retain(|(_, source)| source.strong_count() > 0);
+    messages.push((runtime, source));
+}
+
+fn messages() -> impl DerefMut<Target = Vec<(u32, Weak<dyn MessageSource>)>> {
+    MESSAGES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the number of messages of a runtime that were sent, but have not run to completion;
+/// `None` if nothing counts them.
+pub(crate) fn messages_under_way(runtime: u32) -> Option<u64> {
+    let sources: Vec<Arc<dyn MessageSource>> = messages()
+        .iter()
+        .filter(|(of, _)| *of == runtime)
+        .filter_map(|(_, source)| source.upgrade())
+        .collect();
+    let counts = sources.iter().map(|source| source.messages_under_way());
+    (!sources.is_empty()).then(|| counts.sum())
+}
+
+/// Makes all workers notice that events are recorded from now on.
+pub(crate) fn notice_recording() {
+    for source in all() {
+        source.recording_begins();
+    }
 }
 
 /// Returns the runtimes that live.

@@ -164,6 +164,11 @@ pub fn next_job(node_count: u32) -> JobNumbers {
     process::next_job(node_count)
 }
 
+/// Takes the numbers of a job back that could not be started.
+pub fn take_back_job(numbers: JobNumbers, node_count: u32) {
+    process::take_back_job(numbers, node_count);
+}
+
 /// Says which node of a job this process is.
 pub fn set_node(node: JobNode) {
     if node.node_count < 2 {

@@ -62,8 +62,13 @@ fn heading(runtime: &RuntimeRates, is_numbered: bool) -> String {
         Some(tasks) => format!("{} in the pool", units::grouped(tasks)),
         None => "an unknown number in the pool".to_owned(),
     };
+    let messages = state
+        .messages_under_way
+        .map_or_else(String::new, |messages| {
+            format!(", messages under way: {}", units::grouped(messages))
+        });
     format!(
-        "{name}{}, pool {}, tasks that wait: {in_pool}, {} from outside",
+        "{name}{}, pool {}, tasks that wait: {in_pool}, {} from outside{messages}",
         units::counted(state.worker_count as usize, "worker"),
         state.pool,
         units::grouped(state.outside_tasks),
@@ -189,6 +194,7 @@ struct RuntimeObject<'a> {
     pool: &'a str,
     pool_tasks: Option<u64>,
     outside_tasks: u64,
+    messages_under_way: Option<u64>,
     workers: Vec<WorkerObject<'a>>,
     total: RatesObject,
 }
@@ -265,6 +271,7 @@ fn runtime_object(runtime: &RuntimeRates) -> RuntimeObject<'_> {
         pool: &state.pool,
         pool_tasks: state.pool_tasks,
         outside_tasks: state.outside_tasks,
+        messages_under_way: state.messages_under_way,
         workers: workers.collect(),
         total: (&runtime.total).into(),
     }

@@ -312,7 +312,7 @@ impl Local {
     /// Sets the running element if its sends are measured.
     pub(crate) fn set_sender(&self, sender: Option<(u32, Number)>) {
         self.sender.set(sender);
-        self.attention.set(true);
+        self.attention.set();
     }
 
     /// Returns true while messages of this worker to any element are under way via its home.
@@ -325,7 +325,7 @@ impl Local {
     /// homes ([`crate::seeds`]). `call` must not send messages.
     pub(crate) fn with_detours<R>(&self, call: impl FnOnce(&mut Detours) -> R) -> R {
         let result = call(&mut self.detours.borrow_mut());
-        self.attention.set(true);
+        self.attention.set();
         result
     }
 
@@ -337,8 +337,10 @@ impl Local {
 
     /// Removes the mark if messages may take the short path again.
     pub(crate) fn review_attention(&self) {
-        let is_needed = recorded::is_on() || self.has_detours() || self.sender.get().is_some();
-        self.attention.set(is_needed);
+        self.attention.remove();
+        if recorded::is_on() || self.has_detours() || self.sender.get().is_some() {
+            self.attention.set();
+        }
     }
 
     /// Returns the state that a feature keeps for this worker.

@@ -20,6 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 use raddle_runtime::{Post, Waiter};
 use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed};
+use raddle_trace::sources::MessageSource;
 
 use crate::address::detours::Detours;
 use crate::failure::Failure;
@@ -120,6 +121,13 @@ impl fmt::Debug for System {
             .debug_struct("System")
             .field("id", &self.id)
             .finish_non_exhaustive()
+    }
+}
+
+impl MessageSource for System {
+    fn messages_under_way(&self) -> u64 {
+        let (sent, done) = self.quiet.counts();
+        sent.saturating_sub(done)
     }
 }
 

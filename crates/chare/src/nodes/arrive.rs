@@ -17,6 +17,7 @@ use crate::engine::elements::moves::Mover;
 use crate::engine::elements::part::Part;
 use crate::engine::handler::{Asker, ReplyTo};
 use crate::engine::local::any_thread;
+use crate::engine::local::sender::FarSender;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::{Outcome, System};
@@ -43,14 +44,14 @@ impl<T: Chare> Reachable for Collection<T> {
     fn one(
         &self,
         (number, priority): (Number, i32),
-        epoch: Option<u32>,
+        from: Option<FarSender>,
         handler: u16,
         reply_to: ReplyTo,
         args: &[u8],
     ) -> Arrived {
         let parcel = unpack(self, handler, args, reply_to)?;
         let one = One::new(self.system_id(), self.id(), number);
-        outside::send_from_node(one.with_priority(priority), parcel, epoch);
+        outside::send_from_node(one.with_priority(priority), parcel, from);
         Ok(())
     }
 
@@ -241,12 +242,14 @@ fn open(
             epoch,
             handler,
             reply,
+            crossing,
         } => {
             let asker = reply.map(|reply| Asker::new(system.id(), from, reply));
             let reply_to = asker.map_or(ReplyTo::None, ReplyTo::Asker);
             let number = Number::from_bits(number);
             let to = (number, priority);
-            find(collection)?.one(to, Some(epoch), handler, reply_to, body)?;
+            let sender = FarSender { epoch, crossing };
+            find(collection)?.one(to, Some(sender), handler, reply_to, body)?;
         }
         WireMessage::All {
             collection,

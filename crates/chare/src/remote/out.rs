@@ -10,7 +10,7 @@ use crate::engine::object::chare::Chare;
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::recorded;
+use crate::recorded::{self, Crossing};
 use crate::remote;
 
 use crate::codec::Packed;
@@ -83,17 +83,25 @@ pub(crate) fn send_one_away<T: Chare>(
 ) {
     let entry = parcel.entry();
     if let Some(packed) = parcel.cross(system, node) {
-        record(system, one, entry, node, &packed);
-        send_packed(system, collection, one, (node, epoch), packed);
+        let crossing = record(system, one, entry, node, &packed);
+        send_packed(system, collection, one, (node, epoch), packed, crossing);
     }
 }
 
 /// Records a message of this node to `node`.
-fn record<T: Chare>(system: &System, one: One<T>, entry: &'static str, node: u16, packed: &Packed) {
+fn record<T: Chare>(
+    system: &System,
+    one: One<T>,
+    entry: &'static str,
+    node: u16,
+    packed: &Packed,
+) -> Crossing {
     // There is another node, so there is a transport to it.
-    let process = remote::away(system).map_or(0, |away| away.transport.recorded(node));
-    let to = (one.collection, one.number);
-    recorded::sent_away((T::NAME, entry), to, process, packed.args.len());
+    remote::away(system).map_or(Crossing::UNKNOWN, |away| {
+        let processes = [away.me, node].map(|node| away.transport.recorded(node));
+        let to = (one.collection, one.number);
+        recorded::sent_away((T::NAME, entry), to, processes, packed.args.len())
+    })
 }
 
 fn send_packed<T: Chare>(
@@ -102,6 +110,7 @@ fn send_packed<T: Chare>(
     one: One<T>,
     (node, epoch): (u16, u32),
     packed: Packed,
+    crossing: Crossing,
 ) {
     let number = collection.wide();
     let wire_message = WireMessage::One {
@@ -111,6 +120,7 @@ fn send_packed<T: Chare>(
         epoch,
         handler: packed.handler,
         reply: packed.reply,
+        crossing,
     };
     send_away_with(system, node, &wire_message, packed.args);
 }
@@ -118,7 +128,7 @@ fn send_packed<T: Chare>(
 /// Sends a message to an element like [`send_one_away`], for a thread that is not a worker and has
 /// found the element on `node`.
 ///
-/// `is_first` is false for a message that another node has recorded.
+/// A message that another node has sent keeps its `crossing`.
 ///
 /// The element may have moved while its message was serialised. So it is looked up again under the
 /// gate, where no epoch can end.
@@ -127,7 +137,7 @@ pub(crate) fn send_one_from_outside<T: Chare>(
     system: &System,
     collection: &Collection<T>,
     one: One<T>,
-    (node, is_first): (u16, bool),
+    (node, crossing): (u16, Option<Crossing>),
     parcel: BoxedParcel<T>,
 ) {
     let away = remote::away(system).expect("there are other nodes");
@@ -144,10 +154,8 @@ pub(crate) fn send_one_from_outside<T: Chare>(
     drop(outside);
     if let Way::Away(now) = Way::of(route, one.number, epoch) {
         away.redirect(packed.reply, now);
-        if is_first {
-            record(system, one, entry, now, &packed);
-        }
-        return send_packed(system, collection, one, (now, epoch), packed);
+        let crossing = crossing.unwrap_or_else(|| record(system, one, entry, now, &packed));
+        return send_packed(system, collection, one, (now, epoch), packed, crossing);
     }
     // The element has moved to this node meanwhile: decode the message again, and deliver it here.
     drop(gate);

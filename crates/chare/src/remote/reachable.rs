@@ -6,6 +6,7 @@ use super::MigratingElement;
 use crate::address::number::Number;
 use crate::engine::elements::moves::Mover;
 use crate::engine::handler::ReplyTo;
+use crate::engine::local::sender::FarSender;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::reply::Reply;
@@ -19,12 +20,12 @@ pub(crate) trait Reachable: Send + Sync {
 
     /// Delivers a message to one element.
     ///
-    /// `to` is the number of the element and the priority of the message. `epoch` is the sender's
-    /// epoch, for a sender on another node.
+    /// `to` is the number of the element and the priority of the message. `from` is the sender, if
+    /// it is on another node.
     fn one(
         &self,
         to: (Number, i32),
-        epoch: Option<u32>,
+        from: Option<FarSender>,
         handler: u16,
         reply_to: ReplyTo,
         args: &[u8],

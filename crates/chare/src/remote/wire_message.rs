@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::MigrationMessage;
 use crate::codec::{CrossingError, read, write};
+use crate::recorded::Crossing;
 
 /// The number of bytes of the header's length.
 const LEN_BYTES: usize = size_of::<u32>();
@@ -30,6 +31,7 @@ pub(crate) enum WireMessage<'a> {
         handler: u16,
         /// The number under which the sender waits for a reply.
         reply: Option<u64>,
+        crossing: Crossing,
     },
     /// A message for all elements that the receiver has.
     All {

@@ -61,7 +61,8 @@ impl Source for Shared {
             .with_workers(workers.collect())
     }
 
-    fn recording_resumed(&self) {
+    fn recording_begins(&self) {
+        self.need_attention();
         // A worker deep in its forks notices at its next one.
         for (_, forks) in self.present_forks() {
             forks.gates().close();
@@ -141,7 +142,7 @@ impl Worker {
     #[inline(never)]
     fn record_task_slow(&self, cell: &TaskCell) {
         self.follow_recording();
-        self.attention.set(true);
+        self.attention.set();
         if cell.is_message() {
             record::run_message();
         } else if cell.kind() == Kind::Closure {

@@ -15,6 +15,7 @@ use raddle_sync::prim::thread;
 use raddle_trace::{Counters, Report, WorkerReport};
 
 use super::Forks;
+use super::attention::{self, Attention};
 use super::crowd::Crowd;
 use super::current::{is_on_bound_worker, reset_workers_in_children};
 use super::front::Fronts;
@@ -62,6 +63,8 @@ pub(crate) struct Shared {
     helpers: AtomicBits,
     /// The counters of all workers and compensating threads, by worker index.
     counters: PerWorker<CachePadded<Counters>>,
+    /// The marks for rare cases of all workers and compensating threads, by worker index.
+    attention: PerWorker<attention::Place>,
     worker_count: usize,
     compensation: Compensation,
     policy: IdlePolicy,
@@ -113,6 +116,7 @@ impl Shared {
             memory: Memory::new(limit, task_memory),
             helpers: AtomicBits::new(limit),
             counters: PerWorker::new(setup.worker_count(), limit, counters_of_absent),
+            attention: PerWorker::new(setup.worker_count(), limit, attention::place),
             worker_count: setup.worker_count(),
             compensation: Compensation::new(setup, threads),
             policy,
@@ -387,6 +391,16 @@ impl Shared {
     /// Returns the counters of a worker.
     pub(super) fn counters_of(&self, worker_index: usize) -> &Arc<CachePadded<Counters>> {
         self.counters.of(worker_index)
+    }
+
+    /// Returns the mark for the rare cases of a worker.
+    pub(super) fn attention_of(&self, worker_index: usize) -> Attention {
+        Attention::new(self.attention.of(worker_index))
+    }
+
+    /// Sets the marks of all present workers.
+    pub(super) fn need_attention(&self) {
+        (0..self.present()).for_each(|index| self.attention_of(index).set());
     }
 
     /// Returns the fork stacks of all present workers with their indices.

@@ -34,6 +34,8 @@ pub(super) struct Mark {
     pub(super) arguments: [Option<(&'static str, Argument)>; ARGUMENTS_MAX],
     /// The number of the flow that begins or ends here.
     pub(super) flow: Option<u64>,
+    /// The number of the message that arrives here: a flow that ends, before another one begins.
+    pub(super) arrived: Option<u64>,
 }
 
 /// A text: a constant, or a name of the recording.
@@ -165,7 +167,17 @@ impl<'a> Slices<'a> {
                 let victim = number("victim", argument.into());
                 self.instant(mark(Label::Fixed("steal"), "steal", [victim]), None);
             }
-            Kind::Send | Kind::SendToNode => self.send(event.kind, argument, [one, two], link),
+            Kind::Send => self.send(event.kind, argument, [one, two], link.flow),
+            Kind::SendToNode => {
+                let crossing = self.crossing(index);
+                self.send(event.kind, argument, [one, two], crossing);
+            }
+            Kind::Cross => {}
+            Kind::Arrive => {
+                let mark = mark(Label::Name(argument), "arrival", object(one));
+                let arrived = Some(two);
+                self.instant(Mark { arrived, ..mark }, link.flow);
+            }
             Kind::NodeSend | Kind::NodeReceive => {
                 let name = match event.kind {
                     Kind::NodeSend => "send to node",
@@ -336,7 +348,13 @@ impl<'a> Slices<'a> {
         self.instant(mark(name, "put", []), link.flow);
     }
 
-    fn send(&mut self, kind: Kind, entry: u32, [to, size]: [u64; 2], link: Link) {
+    /// Returns the number of the message to another node that event `index` has sent.
+    fn crossing(&self, index: usize) -> Option<u64> {
+        let next = self.events.get(index + 1)?;
+        (next.kind == Kind::Cross).then_some(next.more[0])
+    }
+
+    fn send(&mut self, kind: Kind, entry: u32, [to, size]: [u64; 2], flow: Option<u64>) {
         let [collection, element] = object(to);
         let receiver = size >> RECEIVER_SHIFT;
         let receiver = match kind {
@@ -346,7 +364,7 @@ impl<'a> Slices<'a> {
         };
         let bytes = number("bytes", size & BYTES_MAX);
         let arguments = [collection, element, receiver, bytes];
-        self.instant(mark(Label::Name(entry), "send", arguments), link.flow);
+        self.instant(mark(Label::Name(entry), "send", arguments), flow);
     }
 }
 
@@ -380,6 +398,7 @@ fn mark<const N: usize>(
         category,
         arguments: all,
         flow: None,
+        arrived: None,
     }
 }
 

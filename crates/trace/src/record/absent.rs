@@ -14,6 +14,12 @@ pub(super) fn put<const N: usize>(_kind: Kind, _argument: u32, _more: [u64; N]) 
 #[inline(always)]
 pub(super) fn put_scope(_kind: Kind, _name: u32) {}
 
+/// Returns 0: this build records no messages.
+#[must_use]
+pub fn next_crossing(_process: u32) -> u64 {
+    0
+}
+
 /// The name of a scope.
 #[derive(Debug)]
 pub struct ScopeName(());

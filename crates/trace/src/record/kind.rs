@@ -24,6 +24,8 @@
 //! | `Loop` | the name | the items | |
 //! | `Send` | the entry | the object | worker (24 bits), bytes |
 //! | `SendToNode` | the entry | the object | node (24 bits), bytes |
+//! | `Cross` | | the number of the message | |
+//! | `Arrive` | the entry | the object | the number of the message |
 //! | `NodeSend` | the node | the bytes | |
 //! | `NodeReceive` | the node | the bytes | |
 //! | `Entry` | the entry | the object | |
@@ -90,11 +92,15 @@ pub enum Kind {
     NodeReceive,
     /// The first event of a thread after a pause of the recording comes next.
     Resume,
+    /// The message that this thread has just sent crosses to another node.
+    Cross,
+    /// A message of another node has arrived, and is put into the mailbox of its worker.
+    Arrive,
 }
 
 impl Kind {
     /// All kinds in the order of their numbers, from 1.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::Time,
         Self::RunTask,
         Self::RunFork,
@@ -122,6 +128,8 @@ impl Kind {
         Self::NodeSend,
         Self::NodeReceive,
         Self::Resume,
+        Self::Cross,
+        Self::Arrive,
     ];
 
     /// The number of values that a kind may have in a table, more than there are kinds.

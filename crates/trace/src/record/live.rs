@@ -18,7 +18,7 @@ pub(crate) mod recorder;
 pub(crate) mod stamps;
 pub(crate) mod tracks;
 
-use raddle_sync::prim::{AtomicU32, Relaxed};
+use raddle_sync::prim::{AtomicU32, AtomicU64, Relaxed};
 
 pub use names::ScopeName;
 pub(super) use names::number_of;
@@ -27,6 +27,23 @@ pub(super) use recorder::{name, put, put_scope, set_worker};
 /// The number of the recording under way, and of the window between two of its pauses; zero while
 /// nothing is recorded.
 static RECORDING: AtomicU32 = AtomicU32::new(0);
+
+/// The number of messages to other nodes that were recorded.
+static CROSSINGS: AtomicU64 = AtomicU64::new(0);
+/// The bits of the number of such a message: those that count, and one that numbers of arrows within
+/// a process do not have. Readers of JSON know all numbers of 53 bits.
+const COUNT_BITS: u32 = 36;
+const CROSSING: u64 = 1 << 52;
+
+/// Returns a number for a message to another node, which no other message of the job has. It is not
+/// zero. `process` is the number of this process
+/// ([`JobNumbers::process`](crate::trace_file::JobNumbers::process)).
+#[must_use]
+pub fn next_crossing(process: u32) -> u64 {
+    // Relaxed: only the number counts.
+    let count = CROSSINGS.fetch_add(1, Relaxed) & ((1 << COUNT_BITS) - 1);
+    CROSSING | u64::from(process & 0xffff) << COUNT_BITS | count
+}
 
 /// Returns the number of the recording under way, and of its window; zero while nothing is
 /// recorded.

@@ -201,9 +201,7 @@ fn serve() {
         let after = (counts(), ticks());
         let resumes = with_state(|state| resume(state, pause.since, before, after));
         if resumes {
-            for source in sources::all() {
-                source.recording_resumed();
-            }
+            sources::notice_recording();
         }
     }
 }

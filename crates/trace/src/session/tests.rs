@@ -3,6 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
+use std::time::Duration;
 
 use raddle_sync::prim::{AtomicBool, Relaxed};
 
@@ -40,6 +41,33 @@ fn of_thread<'a>(events: &'a Events, name: &str) -> &'a Track {
 fn on_thread(name: &str, call: impl FnOnce() + Send + 'static) {
     let thread = thread::Builder::new().name(name.to_owned()).spawn(call);
     thread.expect("a thread").join().expect("no panic");
+}
+
+// Regression: a long time was spread over the events without a time before it, so that each of them
+// seemed to take long, and a thread seemed to be off the CPU for longer than its function.
+#[test]
+fn a_long_time_is_that_since_the_event_before() {
+    const LONG: Duration = Duration::from_millis(20);
+    let _one = one_at_a_time();
+    let recording = begin(1 << 20).expect("no other");
+    on_thread("late", || {
+        for _ in 0..1_000 {
+            record::run_message();
+            let name = Name::of_member("Cell", "receive");
+            record::entry(name, ObjectId::new(3, 5));
+            record::send(name, ObjectId::new(3, 6), 2, 100);
+        }
+        thread::sleep(LONG);
+        // The first event of its kind always has a time.
+        record::idle(Idling::Searches);
+    });
+    let events = recording.events();
+    drop(recording);
+    let track = of_thread(&events, "late");
+    let [.., before, late] = &track.events[..] else {
+        panic!("{track:?}");
+    };
+    assert!(Duration::from_nanos(late.at_ns - before.at_ns) >= LONG);
 }
 
 #[test]

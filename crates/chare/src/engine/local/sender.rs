@@ -8,14 +8,15 @@ use crate::address::number::ElementId;
 use crate::engine::local::ranks::ranked;
 use crate::engine::local::{Arrival, Local, any_thread, on_arrival};
 use crate::engine::system::{Outside, System};
+use crate::recorded::Crossing;
 
 /// A sender of messages.
 pub(crate) trait Sender {
     /// Returns the worker that sends; `None` for the other threads.
     fn worker(&self) -> Option<usize>;
 
-    /// Returns false if its message comes from another node, which has recorded it.
-    fn is_first(&self) -> bool;
+    /// Returns the crossing of its message, if that comes from another node.
+    fn crossing(&self) -> Option<Crossing>;
 
     /// Returns the epoch by which it looks routes up.
     fn epoch(&self) -> u32;
@@ -51,8 +52,8 @@ impl Sender for &Local {
         Some(Local::worker(self))
     }
 
-    fn is_first(&self) -> bool {
-        true
+    fn crossing(&self) -> Option<Crossing> {
+        None
     }
 
     fn epoch(&self) -> u32 {
@@ -72,25 +73,33 @@ impl Sender for &Local {
     }
 }
 
+/// The sender of a message that has come from another node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FarSender {
+    pub(crate) epoch: u32,
+    /// The message, as recordings know it.
+    pub(crate) crossing: Crossing,
+}
+
 /// The threads that are not workers, as one sender. The caller holds the lock of their state.
 pub(crate) struct OutsideSender<'system> {
     system: &'system System,
     outside: &'system mut Outside,
     epoch: u32,
-    is_first: bool,
+    crossing: Option<Crossing>,
 }
 
 impl<'system> OutsideSender<'system> {
-    /// Creates the sender. If there is an `epoch`, it is that of a sender on another node: its
-    /// message is sent on.
+    /// Creates the sender. If its message comes from another node and is sent on, `from` is the
+    /// sender there.
     pub(crate) fn new(
         system: &'system System,
         outside: &'system mut Outside,
-        epoch: Option<u32>,
+        from: Option<FarSender>,
     ) -> Self {
         Self {
-            epoch: epoch.unwrap_or(outside.epoch),
-            is_first: epoch.is_none(),
+            epoch: from.map_or(outside.epoch, |from| from.epoch),
+            crossing: from.map(|from| from.crossing),
             system,
             outside,
         }
@@ -102,8 +111,8 @@ impl Sender for OutsideSender<'_> {
         None
     }
 
-    fn is_first(&self) -> bool {
-        self.is_first
+    fn crossing(&self) -> Option<Crossing> {
+        self.crossing
     }
 
     fn epoch(&self) -> u32 {

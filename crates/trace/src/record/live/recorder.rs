@@ -199,8 +199,7 @@ impl Recorder {
                 let now = ticks();
                 let passed = now.saturating_sub(self.last.get()).max(1);
                 if passed >= self.long.get() {
-                    let is_work = !(before == Kind::Idle as u8 || before == Kind::Wait as u8);
-                    return self.put_late(segment, now, is_work, (kind, argument), &more);
+                    return self.put_late(segment, (before, passed), (kind, argument), &more);
                 }
                 self.last.set(now);
                 self.readings.set(self.readings.get() + 1);
@@ -229,8 +228,7 @@ impl Recorder {
         let now = ticks();
         let passed = now.saturating_sub(self.last.get()).max(1);
         if passed >= self.long.get() {
-            let is_work = !(before == Kind::Idle as u8 || before == Kind::Wait as u8);
-            return self.put_late(segment, now, is_work, (kind, name), &[]);
+            return self.put_late(segment, (before, passed), (kind, name), &[]);
         }
         self.last.set(now);
         self.readings.set(self.readings.get() + 1);
@@ -249,21 +247,30 @@ impl Recorder {
         }
     }
 
-    /// Records an event that comes long after the one before, or after a sleep. The time gets a
-    /// record of its own, because it may not fit.
+    /// Records an event that comes `passed` ticks after the last reading, which is long, or after a
+    /// sleep. The time gets a record of its own, because it may not fit.
+    ///
+    /// The long time is that since the event before, of the kind `before`: events without a reading
+    /// are those that have taken little time again and again.
     #[cold]
     fn put_late(
         &self,
         segment: &Segment,
-        now: u64,
-        is_work: bool,
+        (before, passed): (u8, u64),
         (kind, argument): (Kind, u32),
         more: &[u64],
     ) {
         // All records together.
-        if segment.len() + 7 + more.len() >= SEGMENT_WORDS {
+        if segment.len() + 9 + more.len() >= SEGMENT_WORDS {
             return self.put_slow(kind, argument, more);
         }
+        let since = self.last.get();
+        let now = since + passed;
+        if self.stamps.has_expected() {
+            let begun = since + self.stamps.expected().min(passed);
+            segment.append(segment.len(), [head(Kind::Time, 1, 1, 0), begun]);
+        }
+        let is_work = !(before == Kind::Idle as u8 || before == Kind::Wait as u8);
         let lost = self.lost_time(now, is_work);
         for (reason, ns) in [(BLOCKED, lost.blocked_ns), (PREEMPTED, lost.preempted_ns)] {
             if ns > 0 {
@@ -273,6 +280,7 @@ impl Recorder {
         }
         segment.append(segment.len(), [head(Kind::Time, 1, 1, 0), now]);
         self.last.set(now);
+        self.stamps.learn(before, kind, passed, self.short.get());
         self.store_slice(segment, head(kind, more.len(), 1, argument), more);
     }
 
