@@ -199,7 +199,8 @@ enum Suite {
     Place,
     /// event-*: the cost of a recorded event; on-*: programs that are recorded, against the same
     /// that are not; off-*: against a build without events; scope-*: the time of a scope in the
-    /// profile, against the same work without it. Builds the workloads twice.
+    /// profile, against the same work without it; forecast-*: the time on two workers that a
+    /// recording on one predicts, against the measured one. Builds the workloads twice.
     Trace,
 }
 

@@ -8,11 +8,15 @@
 //! - `scope-200ns` to `scope-1ms`: the time of a scope in the profile, without the cost of the
 //!   scope, against the same work without a scope.
 //!
+//! - `forecast-*`: a predicted time, against the measured one ([`forecast`]).
+//!
 //! `fib` has leaves of 1 us. The workloads are in the program `events`, which is built twice and
 //! answers requests in turns, so both sides of a ratio have processes of their own.
 //!
 //! # Source
 //! Parker: Efficient user-level event notification. 2013, sect. 4.6 and 4.7 (`scope-`).
+
+mod forecast;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,7 +27,16 @@ use crate::peer::{Peer, target_folder};
 use crate::suites::Measurement;
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 14] = [
+pub(crate) const CASES: [&str; COSTS.len() + forecast::CASES.len()] = {
+    let mut names = [""; COSTS.len() + forecast::CASES.len()];
+    let (costs, forecasts) = names.split_at_mut(COSTS.len());
+    costs.copy_from_slice(&COSTS);
+    forecasts.copy_from_slice(&forecast::CASES);
+    names
+};
+
+/// The names of the cases about the costs of recording.
+const COSTS: [&str; 14] = [
     "event-scope",
     "event-message",
     "event-fork",
@@ -65,6 +78,8 @@ const EVENTS: u64 = 10_000_000;
 enum Build {
     WithEvents,
     WithoutEvents,
+    /// The program `raddle`, with events.
+    Raddle,
 }
 
 /// A case of the program, in a process of its own.
@@ -94,7 +109,6 @@ impl Contender for Served {
 /// # Errors
 /// The failure of cargo, and those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
-    let with = build(Build::WithEvents, measurement)?;
     let start = |program: &Path, name, case: &str| -> Result<Served, BenchError> {
         Ok(Served {
             name,
@@ -103,10 +117,19 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         })
     };
     let wanted = |measurement: &Measurement<'_>| {
-        let wanted = CASES.iter().copied().filter(|name| measurement.wants(name));
+        let wanted = COSTS.iter().copied().filter(|name| measurement.wants(name));
         wanted.collect::<Vec<_>>()
     };
-    for name in wanted(measurement) {
+    if forecast::CASES.iter().any(|name| measurement.wants(name)) {
+        let raddle = build(Build::Raddle, measurement)?;
+        forecast::run(measurement, &raddle, &target_folder())?;
+    }
+    let costs = wanted(measurement);
+    if costs.is_empty() {
+        return Ok(());
+    }
+    let with = build(Build::WithEvents, measurement)?;
+    for name in costs {
         if name.starts_with("event-") {
             // Two events per repetition.
             let case = case(name, Unit::HalfNanoseconds, EVENTS / 2, EVENTS / 2);
@@ -155,7 +178,11 @@ fn workload_case(name: &'static str, workload: &str) -> Case<'static> {
 
 /// Builds the program, if its sources have changed, and returns it.
 fn build(build: Build, measurement: &mut Measurement<'_>) -> Result<PathBuf, BenchError> {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("events/Cargo.toml");
+    let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (manifest, program) = match build {
+        Build::Raddle => ("../cli/Cargo.toml", "raddle"),
+        Build::WithEvents | Build::WithoutEvents => ("events/Cargo.toml", "raddle-bench-events"),
+    };
     let mut cargo = Command::new("cargo");
     cargo
         .args([
@@ -165,20 +192,20 @@ fn build(build: Build, measurement: &mut Measurement<'_>) -> Result<PathBuf, Ben
             "--quiet",
             "--manifest-path",
         ])
-        .arg(manifest);
+        .arg(bench.join(manifest));
     let folder = match build {
-        Build::WithEvents => target_folder(),
+        Build::WithEvents | Build::Raddle => target_folder(),
         Build::WithoutEvents => {
             cargo.env("RUSTFLAGS", "--cfg raddle_no_events");
             target_folder().join("no-events")
         }
     };
     cargo.arg("--target-dir").arg(&folder);
-    (measurement.warn)(format!("trace: cargo builds the workloads {build:?}"));
+    (measurement.warn)(format!("trace: cargo builds {program} ({build:?})"));
     let status = cargo.status();
     let status = status.map_err(|error| BenchError::contender("cargo", error))?;
     match status.success() {
-        true => Ok(folder.join("release/raddle-bench-events")),
+        true => Ok(folder.join("release").join(program)),
         false => Err(BenchError::contender("cargo", status)),
     }
 }

@@ -62,14 +62,13 @@ pub enum FindingKind {
 /// The time of all workers in each state.
 struct Totals<'a> {
     workers: Vec<&'a ThreadUtilisation>,
-    /// The number of workers, without compensating threads.
+    /// The number of workers that were there at the same time, without compensating threads.
     count: usize,
     /// The sum over the workers, without unrecorded and unknown times, and without those in which
     /// they had work but no CPU.
     known_ns: f64,
     /// The time in which workers had work but no CPU.
     preempted_ns: f64,
-    works_ns: f64,
 }
 
 /// Returns the findings of a summary, the overview first, then by loss.
@@ -129,11 +128,11 @@ impl<'a> Totals<'a> {
         let preempted = functions.filter(|function| !function.is_blocked);
         let preempted_ns = preempted.map(|function| function.ns as f64).sum::<f64>();
         let preempted_ns = preempted_ns.min(known_ns);
+        let teams = teams(&workers).into_iter().map(|team| own_count(&team));
         Self {
             known_ns: (known_ns - preempted_ns).max(1.0),
-            works_ns: sum(&[State::Works]),
             preempted_ns,
-            count: summary.utilisation.worker_count(),
+            count: teams.max().unwrap_or(0),
             workers,
         }
     }
@@ -280,37 +279,63 @@ fn grain(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
     })
 }
 
-/// Finds workers with much more work than others.
+/// Finds workers with much more work than others that were there at the same time.
 fn imbalance(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
-    let count = totals.count;
-    let busiest = totals
-        .workers
-        .iter()
-        .max_by_key(|worker| worker.of(State::Works))?;
-    let busiest_ns = busiest.of(State::Works) as f64;
-    let mean_ns = totals.works_ns / count as f64;
-    // The program could be faster by the difference between the busiest worker and the mean.
-    let loss = (busiest_ns - mean_ns) * count as f64 / totals.known_ns;
-    let is_uneven = count > 1 && busiest_ns > 1.25 * mean_ns && loss >= LOSS_MIN;
-    is_uneven.then(|| {
-        let mut kinds = summary.durations.kinds.iter();
-        let advice = match kinds.any(|kind| kind.category == "message") {
-            false => "Divide its tasks, so that other workers can take a part.",
-            true => {
-                "Messages run where their objects are: create the objects on all workers, or let \
-                 them move (load balancing)."
-            }
-        };
-        Finding {
-            kind: FindingKind::Imbalance,
-            loss,
-            text: format!(
-                "The load is uneven: {} did {} of the work of {count} workers. {advice}",
-                busiest.name,
-                percent(busiest_ns / totals.works_ns.max(1.0)),
-            ),
+    let works_ns = |worker: &ThreadUtilisation| worker.of(State::Works) as f64;
+    let uneven = teams(&totals.workers).into_iter().filter_map(|team| {
+        let busiest = team.iter().max_by_key(|worker| worker.of(State::Works))?;
+        let all_ns: f64 = team.iter().map(|worker| works_ns(worker)).sum();
+        let own = own_count(&team);
+        let mean_ns = all_ns / own.max(1) as f64;
+        // The program could be faster by the difference between the busiest worker and the mean.
+        let loss = (works_ns(busiest) - mean_ns) * own as f64 / totals.known_ns;
+        let is_uneven = own > 1 && works_ns(busiest) > 1.25 * mean_ns && loss >= LOSS_MIN;
+        let share = works_ns(busiest) / all_ns.max(1.0);
+        is_uneven.then(|| (loss, busiest.name.clone(), share, own))
+    });
+    let (loss, busiest, share, count) = uneven.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let mut kinds = summary.durations.kinds.iter();
+    let advice = match kinds.any(|kind| kind.category == "message") {
+        false => "Divide its tasks, so that other workers can take a part.",
+        true => {
+            "Messages run where their objects are: create the objects on all workers, or let them \
+             move (load balancing)."
         }
+    };
+    Some(Finding {
+        kind: FindingKind::Imbalance,
+        loss,
+        text: format!(
+            "The load is uneven: {busiest} did {} of the work of {count} workers. {advice}",
+            percent(share),
+        ),
     })
+}
+
+/// Divides the workers into those that were there at the same time: runtimes that follow each other
+/// share no work.
+fn teams<'a>(workers: &[&'a ThreadUtilisation]) -> Vec<Vec<&'a ThreadUtilisation>> {
+    let mut sorted = workers.to_vec();
+    sorted.sort_by_key(|worker| worker.lifetime_ns);
+    let mut teams: Vec<(u64, Vec<&ThreadUtilisation>)> = Vec::new();
+    for worker in sorted {
+        let (from_ns, until_ns) = worker.lifetime_ns;
+        match teams.last_mut() {
+            // Half of its time, because a thread may begin or end a little later than others.
+            Some((team_ns, team)) if from_ns.midpoint(until_ns) < *team_ns => {
+                *team_ns = until_ns.max(*team_ns);
+                team.push(worker);
+            }
+            _ => teams.push((until_ns, vec![worker])),
+        }
+    }
+    teams.into_iter().map(|(_, team)| team).collect()
+}
+
+/// Returns the number of workers that are no compensating threads.
+fn own_count(team: &[&ThreadUtilisation]) -> usize {
+    let own = team.iter().filter(|worker| !worker.is_compensating);
+    own.count()
 }
 
 /// Finds the longest waits.
@@ -442,4 +467,31 @@ fn incomplete(summary: &Summary) -> Option<Finding> {
         loss: 0.0,
         text,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worker(lifetime_ns: (u64, u64)) -> ThreadUtilisation {
+        ThreadUtilisation {
+            name: "worker".to_owned(),
+            is_worker: true,
+            is_compensating: false,
+            lifetime_ns,
+            state_ns: [0; State::ALL.len()],
+            over_time_ns: Vec::new(),
+        }
+    }
+
+    // Regression: the workers of runtimes that followed each other were compared, and the load
+    // seemed to be uneven.
+    #[test]
+    fn workers_that_follow_each_other_are_different_teams() {
+        let lifetimes = [(0, 100), (3, 101), (102, 900), (100, 905), (400, 800)];
+        let workers = lifetimes.map(worker);
+        let workers: Vec<&ThreadUtilisation> = workers.iter().collect();
+        let teams: Vec<usize> = teams(&workers).iter().map(Vec::len).collect();
+        assert_eq!(teams, [2, 3]);
+    }
 }

@@ -27,6 +27,9 @@ pub struct ThreadUtilisation {
     pub is_worker: bool,
     /// True for a compensating thread.
     pub is_compensating: bool,
+    /// The times of its first event and of the end of its last one, in nanoseconds since the begin
+    /// of the recording.
+    pub lifetime_ns: (u64, u64),
     /// The time in each state, in nanoseconds, in the order of [`State::ALL`].
     pub state_ns: [u64; State::ALL.len()],
     /// The time in each state in each of a number of equal parts of the recording.
@@ -65,12 +68,18 @@ impl Utilisation {
                         ..
                     }
                 ),
+                lifetime_ns: (0, 0),
                 state_ns: [0; State::ALL.len()],
                 over_time_ns: vec![[0; State::ALL.len()]; parts],
             };
             for stretch in stretches(recording, thread) {
                 let (from, until) = (stretch.from_ns - from_ns, stretch.until_ns - from_ns);
                 utilisation.add(from, until, stretch.state, length_ns);
+                if stretch.state != State::Unknown {
+                    let (first, last) = &mut utilisation.lifetime_ns;
+                    *first = if *last == 0 { from } else { *first };
+                    *last = until;
+                }
             }
             utilisation
         });

@@ -65,6 +65,8 @@ pub struct Track {
     /// About how many events were dropped, because the buffer was full: all are older than those
     /// that are here.
     pub dropped: u64,
+    /// The time at which the thread ended, if it has ended.
+    pub ended_ns: Option<u64>,
 }
 
 /// A thread that has recorded events.

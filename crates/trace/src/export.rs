@@ -94,7 +94,7 @@ pub fn write<W: Write>(events: &Events, facts: &Facts, writer: &mut Writer<W>) -
             track,
             &flows.of_tracks[index],
             &unrecorded(events, track),
-            events.until_ns,
+            track.ended_ns.unwrap_or(events.until_ns),
         )?;
     }
     Ok(())

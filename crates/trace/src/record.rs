@@ -198,7 +198,7 @@ recorded! {
 #[inline(always)]
 pub fn begin_scope(name: Name) {
     if is_on() {
-        side::put_scope(Kind::Scope, name.0);
+        side::put_scope::<false>(name.0);
     }
 }
 
@@ -206,7 +206,7 @@ pub fn begin_scope(name: Name) {
 #[inline(always)]
 pub fn end_scope(name: Name) {
     if is_on() {
-        side::put_scope(Kind::EndScope, name.0);
+        side::put_scope::<true>(name.0);
     }
 }
 
@@ -236,7 +236,7 @@ impl Scope {
 
     #[inline(always)]
     fn begin_named(name: Name) -> Self {
-        side::put_scope(Kind::Scope, name.0);
+        side::put_scope::<false>(name.0);
         Self(Some(name))
     }
 }

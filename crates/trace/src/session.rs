@@ -108,7 +108,7 @@ mod live {
     use raddle_sync::prim::{AtomicU64, Mutex, Relaxed, clock_ns, count_forks};
 
     use super::{BeginError, Detail, Options, Recording, pauses};
-    use crate::events::decode::Clock;
+    use crate::events::decode::{Clock, Copied};
     use crate::events::{Events, ScopeCost};
     use crate::is_forked;
     use crate::process;
@@ -234,7 +234,11 @@ mod live {
             let (tracks, refused) = tracks::all();
             let copies = tracks
                 .iter()
-                .map(|track| (track.label.clone(), track.copy()))
+                .map(|track| Copied {
+                    label: track.label.clone(),
+                    segments: track.copy(),
+                    ended: track.ended(),
+                })
                 .collect();
             // The names last: they include those of all events that were copied.
             let mut events = Events::decode(clock, copies, &pauses::all(), names::all(), refused);

@@ -9,22 +9,29 @@ use crate::record::live::head::{argument_of, kind_of, len_of, ticks_of_head};
 use crate::record::live::tracks::Label;
 use crate::session::pauses;
 
-/// The segments of one thread, and the number of segments that were overwritten.
-type Copies = (Vec<LogCopy>, u64);
+/// A copy of what one thread has recorded.
+#[derive(Debug)]
+pub(crate) struct Copied {
+    pub(crate) label: Label,
+    /// The segments, oldest first, and the number of segments that were overwritten.
+    pub(crate) segments: (Vec<LogCopy>, u64),
+    /// The counter when the thread ended, if it has ended.
+    pub(crate) ended: Option<u64>,
+}
 
 impl Events {
     /// Decodes the copies of all buffers.
     pub(crate) fn decode(
         clock: Clock,
-        mut copies: Vec<(Label, Copies)>,
+        mut copies: Vec<Copied>,
         pauses: &[pauses::Pause],
         names: Vec<String>,
         refused_threads: u64,
     ) -> Self {
-        copies.sort_by(|one, other| one.0.cmp(&other.0));
+        copies.sort_by(|one, other| one.label.cmp(&other.label));
         let tracks = copies
             .into_iter()
-            .map(|(label, copies)| Track::decode(clock, label, copies))
+            .map(|copied| Track::decode(clock, copied))
             .collect();
         let (from_ns, until_ns) = clock.range();
         Self {
@@ -50,7 +57,8 @@ impl Pause {
 }
 
 impl Track {
-    fn decode(clock: Clock, label: Label, (copies, lost): Copies) -> Self {
+    fn decode(clock: Clock, copied: Copied) -> Self {
+        let (copies, lost) = copied.segments;
         let words: usize = copies.iter().map(|copied| copied.words.len()).sum();
         let mut decoder = Decoder::default();
         for copied in &copies {
@@ -59,7 +67,7 @@ impl Track {
         let to_event = |record: Record| record.to_event(clock);
         let events: Vec<Event> = decoder.records.into_iter().map(to_event).collect();
         Self {
-            thread: match label {
+            thread: match copied.label {
                 Label::Worker(runtime, index, is_compensating) => Thread::Worker {
                     runtime,
                     index,
@@ -70,6 +78,7 @@ impl Track {
             dropped: (lost * SEGMENT_WORDS as u64 * events.len() as u64)
                 .checked_div(words as u64)
                 .unwrap_or(0),
+            ended_ns: copied.ended.map(|ticks| clock.ns(ticks)),
             events,
         }
     }

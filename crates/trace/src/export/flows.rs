@@ -226,6 +226,7 @@ mod tests {
             thread: Thread::Other("one".to_owned()),
             events,
             dropped: 0,
+            ended_ns: None,
         };
         Events {
             tracks: tracks.into_iter().map(track).collect(),

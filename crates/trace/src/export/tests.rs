@@ -22,6 +22,7 @@ fn track(thread: Thread, events: Vec<Event>) -> Track {
         thread,
         events,
         dropped: 0,
+        ended_ns: None,
     }
 }
 

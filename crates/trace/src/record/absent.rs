@@ -12,7 +12,7 @@ pub fn is_on() -> bool {
 pub(super) fn put<const N: usize>(_kind: Kind, _argument: u32, _more: [u64; N]) {}
 
 #[inline(always)]
-pub(super) fn put_scope(_kind: Kind, _name: u32) {}
+pub(super) fn put_scope<const IS_END: bool>(_name: u32) {}
 
 /// Returns 0: this build records no messages.
 #[must_use]

@@ -103,6 +103,8 @@ fn events_come_back_with_their_arguments_and_times() {
     assert_eq!(ObjectId::unpack(send.more[0]), (3, 5));
     assert_eq!(send.more[1], 2 << 40 | 100);
     assert!(track.events.is_sorted_by_key(|event| event.at_ns));
+    let ended_ns = track.ended_ns.expect("the thread has ended");
+    assert!(track.events.iter().all(|event| event.at_ns <= ended_ns));
     let range = events.from_ns..=events.until_ns;
     assert!(
         track

@@ -4,7 +4,6 @@
 //! instruction, also in the destructors of other such variables.
 
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
 
 use raddle_sync::clock::ticks;
 
@@ -13,7 +12,7 @@ use super::head::{TICKS_BITS, head, ticks_of_head};
 use super::names::ScopeName;
 use super::off_cpu::{LONG_NS, Lost, OffCpu};
 use super::stamps::{SHORT_NS, Stamps};
-use super::tracks::{self, Label, Track};
+use super::tracks::{self, Label, OwnTrack};
 use super::{names, recording, set_recording};
 use crate::is_forked;
 use crate::record::kind::{BLOCKED, Idling, Kind, PREEMPTED};
@@ -84,7 +83,7 @@ thread_local! {
         }
     };
     /// The track of this thread. `None` if there are too many threads.
-    static TRACK: RefCell<Option<Arc<Track>>> = const { RefCell::new(None) };
+    static TRACK: RefCell<Option<OwnTrack>> = const { RefCell::new(None) };
 }
 
 /// Records an event of this thread.
@@ -95,8 +94,8 @@ pub(crate) fn put<const N: usize>(kind: Kind, argument: u32, more: [u64; N]) {
 
 /// Records that a scope of the program begins or ends on this thread.
 #[inline(never)]
-pub(crate) fn put_scope(kind: Kind, name: u32) {
-    RECORDER.with(|recorder| recorder.put_scope(kind, name));
+pub(crate) fn put_scope<const IS_END: bool>(name: u32) {
+    RECORDER.with(|recorder| recorder.put_scope::<IS_END>(name));
 }
 
 /// Returns the number of the name `owner::member`.
@@ -149,8 +148,8 @@ impl Recorder {
         // No event is late: a late one would have a second record.
         let long = self.long.replace(u64::MAX);
         static NAME: ScopeName = ScopeName::new("measurement");
-        let begin = || self.put_scope(Kind::Scope, NAME.number());
-        let end = || self.put_scope(Kind::EndScope, NAME.number());
+        let begin = || self.put_scope::<false>(NAME.number());
+        let end = || self.put_scope::<true>(NAME.number());
         // The medians of several rounds: the thread may be interrupted.
         let rounds: Vec<ScopeTicks> = (0..MEASURED_ROUNDS)
             .map(|_| {
@@ -196,12 +195,13 @@ impl Recorder {
         let passed = match self.stamps.begin(kind) {
             None => 0,
             Some(before) => {
-                let now = ticks();
-                let passed = now.saturating_sub(self.last.get()).max(1);
-                if passed >= self.long.get() {
-                    return self.put_late(segment, (before, passed), (kind, argument), &more);
+                let passed = ticks().wrapping_sub(self.last.get());
+                // Also if the counter has not moved, or moved backwards.
+                if passed.wrapping_sub(1) >= self.long.get() {
+                    let of_before = (before, passed as i64);
+                    return self.put_late(segment, of_before, (kind, argument), &more);
                 }
-                self.last.set(now);
+                self.last.set(self.last.get() + passed);
                 self.readings.set(self.readings.get() + 1);
                 self.stamps.learn(before, kind, passed, self.short.get());
                 passed
@@ -216,7 +216,13 @@ impl Recorder {
 
     /// Records the begin or the end of a scope: as [`put`](Self::put), always with a time.
     #[inline(always)]
-    fn put_scope(&self, kind: Kind, name: u32) {
+    fn put_scope<const IS_END: bool>(&self, name: u32) {
+        let kind = const {
+            match IS_END {
+                true => Kind::EndScope,
+                false => Kind::Scope,
+            }
+        };
         let Some(segment) = self.segment.get() else {
             return self.put_slow(kind, name, &[]);
         };
@@ -225,17 +231,24 @@ impl Recorder {
             return self.put_slow(kind, name, &[]);
         }
         let before = self.stamps.begin_timed(kind);
-        let now = ticks();
-        let passed = now.saturating_sub(self.last.get()).max(1);
-        if passed >= self.long.get() {
-            return self.put_late(segment, (before, passed), (kind, name), &[]);
+        let passed = ticks().wrapping_sub(self.last.get());
+        // Also if the counter has not moved, or moved backwards.
+        if passed.wrapping_sub(1) >= self.long.get() {
+            return self.put_late(segment, (before, passed as i64), (kind, name), &[]);
         }
-        self.last.set(now);
+        self.last.set(self.last.get() + passed);
         self.readings.set(self.readings.get() + 1);
         if self.stamps.has_expected() {
-            self.stamps.learn(before, kind, passed, self.short.get());
+            self.learn(before, kind, passed);
         }
         segment.append(at, [head(kind, 0, passed, name)]);
+    }
+
+    /// Learns from a reading. A function of its own, because few scopes need it.
+    #[cold]
+    #[inline(never)]
+    fn learn(&self, before: u8, kind: Kind, passed: u64) {
+        self.stamps.learn(before, kind, passed, self.short.get());
     }
 
     #[inline(always)]
@@ -248,7 +261,8 @@ impl Recorder {
     }
 
     /// Records an event that comes `passed` ticks after the last reading, which is long, or after a
-    /// sleep. The time gets a record of its own, because it may not fit.
+    /// sleep. The time gets a record of its own, because it may not fit. If the counter has moved
+    /// backwards, no time has passed.
     ///
     /// The long time is that since the event before, of the kind `before`: events without a reading
     /// are those that have taken little time again and again.
@@ -256,7 +270,7 @@ impl Recorder {
     fn put_late(
         &self,
         segment: &Segment,
-        (before, passed): (u8, u64),
+        (before, passed): (u8, i64),
         (kind, argument): (Kind, u32),
         more: &[u64],
     ) {
@@ -264,7 +278,7 @@ impl Recorder {
         if segment.len() + 9 + more.len() >= SEGMENT_WORDS {
             return self.put_slow(kind, argument, more);
         }
-        let since = self.last.get();
+        let (since, passed) = (self.last.get(), u64::try_from(passed).unwrap_or(0));
         let now = since + passed;
         if self.stamps.has_expected() {
             let begun = since + self.stamps.expected().min(passed);
@@ -287,11 +301,11 @@ impl Recorder {
     /// Returns the time in which this thread had work, but was not on a CPU, since the system was
     /// asked last. `is_work` is false if the thread had no work since its last event.
     fn lost_time(&self, now: u64, is_work: bool) -> Lost {
+        let long = session::ticks_of(LONG_NS).min(1 << TICKS_BITS);
+        self.long.set(long);
         if self.worker.get().is_none() {
             return Lost::default();
         }
-        let long = session::ticks_of(LONG_NS).min(1 << TICKS_BITS);
-        self.long.set(long);
         let since_ns = session::ns_of(now.saturating_sub(self.asked.replace(now)));
         if !is_work {
             self.off_cpu.note();

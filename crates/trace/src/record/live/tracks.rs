@@ -1,8 +1,9 @@
 //! All threads that have recorded events.
 
-use std::ops::DerefMut;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use raddle_sync::clock::ticks;
 use raddle_sync::log_segment::LogCopy;
 use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
@@ -18,6 +19,27 @@ pub(crate) struct Track {
     segments: Mutex<Vec<&'static Segment>>,
     /// The number of segments that were begun, including those that were overwritten.
     begun: AtomicU64,
+    /// The counter when the thread ended; zero before.
+    ended: AtomicU64,
+}
+
+/// The track of the thread that has this, which ends with it.
+#[derive(Debug)]
+pub(crate) struct OwnTrack(Arc<Track>);
+
+impl Drop for OwnTrack {
+    fn drop(&mut self) {
+        // Relaxed: a recording that ends at this moment may not see it.
+        self.0.ended.store(ticks(), Relaxed);
+    }
+}
+
+impl Deref for OwnTrack {
+    type Target = Track;
+
+    fn deref(&self) -> &Track {
+        &self.0
+    }
 }
 
 /// The label of a thread.
@@ -46,7 +68,7 @@ fn tracks() -> impl DerefMut<Target = Tracks> {
 }
 
 /// Adds the track of the calling thread. Returns `None` if there are too many.
-pub(crate) fn add(label: Label) -> Option<Arc<Track>> {
+pub(crate) fn add(label: Label) -> Option<OwnTrack> {
     let mut tracks = tracks();
     if tracks.all.len() >= TRACKS_MAX {
         tracks.refused += 1;
@@ -56,9 +78,10 @@ pub(crate) fn add(label: Label) -> Option<Arc<Track>> {
         label,
         segments: Mutex::new(Vec::new()),
         begun: AtomicU64::new(0),
+        ended: AtomicU64::new(0),
     });
     tracks.all.push(Arc::clone(&track));
-    Some(track)
+    Some(OwnTrack(track))
 }
 
 /// Returns all tracks, and the number of threads without one.
@@ -101,6 +124,12 @@ impl Track {
         let next = segments[((number - 1) % segments.len() as u64) as usize];
         next.begin(number, ticks);
         next
+    }
+
+    /// Returns the counter when the thread ended, if it has ended.
+    pub(crate) fn ended(&self) -> Option<u64> {
+        // Relaxed: see above.
+        Some(self.ended.load(Relaxed)).filter(|ended| *ended > 0)
     }
 
     /// Copies the segments, oldest first. Returns them and the number of segments that were
