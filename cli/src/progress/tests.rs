@@ -41,6 +41,7 @@ fn the_drawing_thread_ends_with_its_phase() {
         began: Instant::now(),
         count: Arc::clone(&count),
         drawer: Some(drawer),
+        _scope: Scope::begin("testing"),
     });
     assert_eq!(Arc::strong_count(&count), 1);
 }

@@ -73,7 +73,7 @@ pub(crate) fn arrived(
 pub(crate) struct Crossing(u64);
 
 impl Crossing {
-    /// That of a message that was not recorded when it was sent.
+    /// The crossing of a message that was not recorded when it was sent.
     pub(crate) const UNKNOWN: Self = Self(0);
 }
 

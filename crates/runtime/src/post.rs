@@ -67,7 +67,7 @@ impl Post {
         Some(worker.index()).filter(|&own| own < self.worker_count())
     }
 
-    /// Returns the mark for the rare cases of the current worker, if it is a worker of this runtime.
+    /// Returns the mark for the rare cases of the current worker, if it is one of this runtime.
     pub fn own_attention(&self) -> Option<Attention> {
         let worker = self.shared.own_worker()?;
         Some(worker.attention().clone())

@@ -185,7 +185,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Returns the voxels of a ball whose values fall from its centre outwards.
+/// Returns the voxels of a ball, with values that fall from its centre outwards.
 fn ball() -> Vec<u8> {
     let centre = SIDE as f32 / 2.0;
     let voxel = |index: usize| {

@@ -4,8 +4,8 @@
 //! has the identity of its memory, which later tasks use again: the last put of that identity
 //! before the task begins is its own. Messages to one object and entry run in the order of their
 //! sending, except for messages of different senders, between which nothing differs: the oldest one
-//! that has not run is taken. A message of another node counts as sent when it arrives; it carries a
-//! number, which links its arrival to its sending.
+//! that has not run is taken. A message of another node counts as sent when it arrives; it carries
+//! a number, which links its arrival to its sending.
 //!
 //! A message or task that was sent or put before a pause of the recording, and ran after it, has no
 //! link: there may have been others in between.

@@ -30,8 +30,8 @@ static RECORDING: AtomicU32 = AtomicU32::new(0);
 
 /// The number of messages to other nodes that were recorded.
 static CROSSINGS: AtomicU64 = AtomicU64::new(0);
-/// The bits of the number of such a message: those that count, and one that numbers of arrows within
-/// a process do not have. Readers of JSON know all numbers of 53 bits.
+/// The bits of the number of such a message: those that count, and one that numbers of arrows
+/// within a process do not have. Readers of JSON know all numbers of 53 bits.
 const COUNT_BITS: u32 = 36;
 const CROSSING: u64 = 1 << 52;
 

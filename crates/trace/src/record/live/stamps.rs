@@ -8,9 +8,9 @@
 //! So the time is also *expected*: for each pair of kinds, the mean time from an event of the first
 //! kind to one of the second. After a few short times in a row, events of that pair read the
 //! counter once in several times only: so often that the readings take about 1.5 % of the time.
-//! Between two readings, [`crate::events`] spreads the time over the events without one. Only a time
-//! that is so long that it has a record of its own is not spread: those events get the expected
-//! time.
+//! Between two readings, [`crate::events`] spreads the time over the events without one. Only a
+//! time that is so long that it has a record of its own is not spread: those events get the
+//! expected time.
 //!
 //! When a reading shows that the events before it took much longer than expected, one of them is
 //! new to the pair, and nothing says which. Then the next [`EXACT_EVENTS`] events all have a time,
