@@ -217,21 +217,27 @@ fn resume(
     let Some(under_way) = state.under_way.take_if(is_it) else {
         return false;
     };
-    if state.pauses.len() >= PAUSES_MAX {
-        // Events from before these pauses have made space for later ones.
-        state.pauses.drain(..PAUSES_MAX / 4);
-    }
     if let Some(resumed) = &state.resumed {
         let [recorded, paused] = [part(resumed, &before), part(&before, &after)];
         state.slowdown.learn(recorded, paused, under_way.share);
     }
-    state.pauses.push(Pause {
+    let pause = Pause {
         ticks: (under_way.since, ticks()),
         counts: between(&before.0, &after.0),
-    });
+    };
+    keep(&mut state.pauses, pause);
     state.resumed = Some(after);
     set_recording(state.next);
     true
+}
+
+/// Keeps a pause. Forgets the oldest ones if there are too many: events from before them have made
+/// space for later ones.
+fn keep(pauses: &mut Vec<Pause>, pause: Pause) {
+    if pauses.len() >= PAUSES_MAX {
+        pauses.drain(..PAUSES_MAX / 4);
+    }
+    pauses.push(pause);
 }
 
 /// Returns the work between two times, with the readings of the counter.
@@ -276,6 +282,46 @@ const fn next_window(window: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // Regression: memory for pauses grew without a bound.
+    #[test]
+    fn only_the_latest_pauses_are_kept() {
+        let mut pauses = Vec::new();
+        for at in 0..3 * PAUSES_MAX as u64 {
+            let pause = Pause {
+                ticks: (at, at),
+                counts: HashMap::new(),
+            };
+            keep(&mut pauses, pause);
+            assert!(pauses.len() <= PAUSES_MAX);
+            assert_eq!(pauses.last().map(|pause| pause.ticks.0), Some(at));
+        }
+        assert!(pauses.is_sorted_by_key(|pause| pause.ticks));
+    }
+
+    // Regression: a pause that was over after the end of its recording made it go on.
+    #[test]
+    fn a_pause_that_is_over_after_the_end_does_not_resume() {
+        let under_way = UnderWay {
+            since: 5,
+            length: Duration::ZERO,
+            share: 0.5,
+        };
+        let counts = || (HashMap::new(), 0);
+        // The recording has ended, or another pause is under way.
+        let later = UnderWay {
+            since: 6,
+            ..under_way
+        };
+        for of_state in [None, Some(later)] {
+            let mut state = State {
+                under_way: of_state,
+                ..State::default()
+            };
+            assert!(!resume(&mut state, under_way.since, counts(), counts()));
+            assert!(state.pauses.is_empty());
+        }
+    }
 
     // Regression: the windows of a recording ran into the number of the next one.
     #[test]
