@@ -148,11 +148,19 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
+/// Returns how often something happened.
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
+}
+
 /// Returns a duration with a unit of three digits.
 pub(crate) fn duration(ns: f64) -> String {
     match ns {
         ..1e3 => format!("{ns:.0} ns"),
-        ..1e6 => format!("{:.3} us", ns * 1e-3),
+        ..1e6 => format!("{:.1} µs", ns * 1e-3),
         ..1e9 => format!("{:.1} ms", ns * 1e-6),
         _ => format!("{:.2} s", ns * 1e-9),
     }
@@ -220,11 +228,11 @@ fn blocked(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
         kind: FindingKind::Blocked,
         loss,
         text: format!(
-            "{} waited in the operating system {} times on {threads}, {} in all, which is {} of \
-             its time: look for a lock that is held there, or for files. A lock that is held for a \
+            "{} waited in the operating system {} on {threads}, {} in all, which is {} of its own \
+             time: look for a lock that is held there, or for files. A lock that is held for a \
              short time, or an object with its own entry, keeps the workers running.",
             function.function,
-            function.count,
+            times(function.count),
             duration(function.ns as f64),
             percent(of_function.min(1.0)),
         ),
@@ -352,11 +360,11 @@ fn waits(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
         kind: FindingKind::Waits,
         loss,
         text: format!(
-            "Workers waited {} inside of tasks without other work. The longest: {} waited {} \
-             times, {} in all ({}{party}).",
+            "Workers waited {} inside of tasks without other work. The longest: {} waited {}, {} \
+             in all ({}{party}).",
             duration(all_ns as f64),
             pair.thread,
-            pair.count,
+            times(pair.count),
             duration(pair.idle_ns as f64),
             pair.reason,
         ),
@@ -365,10 +373,12 @@ fn waits(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
 
 /// Finds workers without work that wait for messages of other workers.
 fn gaps(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
-    // Before a message from outside, there is no work to do.
+    // Before a message from outside, there is no work to do. The time before the sender has begun
+    // is a wait for something else.
     let pairs = || summary.gaps.pairs.iter().filter(|pair| pair.is_from_worker);
-    let pair = pairs().next()?;
-    let all_ns: u64 = pairs().map(GapPair::ns).sum();
+    let waited_ns = |pair: &GapPair| pair.before_ns + pair.after_ns;
+    let pair = pairs().max_by_key(|pair| waited_ns(pair))?;
+    let all_ns: u64 = pairs().map(waited_ns).sum();
     let after_ns: u64 = pairs().map(|pair| pair.after_ns).sum();
     let loss = all_ns as f64 / totals.known_ns;
     let sent_by = match &*pair.sent_by {
@@ -390,13 +400,13 @@ fn gaps(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
         loss,
         text: format!(
             "Workers had nothing to do for {} until messages of other workers came, {} of it after \
-             these were sent. The longest: {} had nothing to do {} times, {} in all, until {} sent \
+             these were sent. The longest: {} had nothing to do {}, {} in all, until {} sent \
              {}{sent_by}. {advice}",
             duration(all_ns as f64),
             duration(after_ns as f64),
             pair.worker,
-            pair.count,
-            duration(pair.ns() as f64),
+            times(pair.count),
+            duration(waited_ns(pair) as f64),
             pair.sender,
             pair.entry,
         ),
@@ -428,15 +438,26 @@ fn parallelism(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// Returns the share of the workers' time of which the recording has no events.
+/// Returns the share of the workers' time of which the recording has no events. If events were
+/// dropped, nothing is known about the time before a worker's oldest one.
 fn unknown_share(summary: &Summary) -> f64 {
     let workers = summary.utilisation.threads.iter();
-    let workers = workers.filter(|thread| thread.is_worker);
-    let unknown: Vec<u64> = workers
-        .map(|thread| thread.of(State::Unknown) + thread.of(State::Unrecorded))
-        .collect();
-    let all_ns = unknown.len() as f64 * summary.length_ns.max(1) as f64;
-    unknown.iter().sum::<u64>() as f64 / all_ns.max(1.0)
+    let workers = workers.filter(|thread| thread.is_worker && !thread.is_compensating);
+    let (mut unknown_ns, mut all_ns) = (0, 0);
+    for worker in workers {
+        let (from_ns, until_ns) = worker.lifetime_ns;
+        let from_ns = if summary.dropped_events > 0 {
+            0
+        } else {
+            from_ns
+        };
+        let known = State::ALL.into_iter();
+        let known = known.filter(|state| !matches!(state, State::Unknown | State::Unrecorded));
+        let known_ns: u64 = known.map(|state| worker.of(state)).sum();
+        unknown_ns += (until_ns - from_ns).saturating_sub(known_ns);
+        all_ns += until_ns - from_ns;
+    }
+    unknown_ns as f64 / all_ns.max(1) as f64
 }
 
 /// Says if events are missing.

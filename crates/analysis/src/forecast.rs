@@ -99,6 +99,8 @@ pub enum NoForecast {
     Pauses,
     /// Events were dropped.
     Dropped,
+    /// The file ends too early.
+    CutOff,
 }
 
 impl fmt::Display for NoForecast {
@@ -109,6 +111,7 @@ impl fmt::Display for NoForecast {
                 "the recording has pauses, because the program has very short tasks; record all \
                  events with RADDLE_TRACE_DETAIL=all"
             }
+            Self::CutOff => "the file ends too early, so that it lacks events",
             Self::Dropped => {
                 "the recording has lost events; record with a larger RADDLE_TRACE_BUFFER, or a \
                  shorter run"
@@ -195,6 +198,9 @@ fn check(recording: &Recording) -> Result<(), NoForecast> {
         return Err(NoForecast::Dropped);
     }
     let timeline = recording.timeline();
+    if timeline.cut_at().is_some() {
+        return Err(NoForecast::CutOff);
+    }
     let (from_ns, until_ns) = recording.span_ns();
     let mut worst_ns = 0;
     for thread in recording.threads() {

@@ -1,8 +1,10 @@
 //! Gaps: times in which a worker had nothing to do until a message came, and where that message
 //! came from.
 //!
-//! A gap has two parts. Until the message was sent, the worker depends on its sender. From then on
-//! it depends on the runtime: on the transfer and the wake-up.
+//! A gap has up to three parts. Before the function that sends the message has begun, there was
+//! nothing to send yet: that function may have waited for messages itself. From then until the
+//! message was sent, the worker depends on this function. From then on it depends on the runtime:
+//! on the transfer and the wake-up.
 
 use std::collections::BTreeMap;
 
@@ -39,9 +41,11 @@ pub struct GapPair {
     pub sent_by: String,
     /// The number of gaps.
     pub count: u64,
-    /// The time until the messages were sent, in nanoseconds.
+    /// The time until the functions that have sent the messages began, in nanoseconds.
+    pub earlier_ns: u64,
+    /// The time from then until the messages were sent.
     pub before_ns: u64,
-    /// The time from then until they ran, in nanoseconds.
+    /// The time from then until they ran.
     pub after_ns: u64,
 }
 
@@ -49,7 +53,7 @@ impl GapPair {
     /// Returns the length of all gaps, in nanoseconds.
     #[must_use]
     pub const fn ns(&self) -> u64 {
-        self.before_ns + self.after_ns
+        self.earlier_ns + self.before_ns + self.after_ns
     }
 }
 
@@ -65,43 +69,54 @@ impl Gaps {
             let mut threads = threads.iter();
             threads.position(|thread| thread.track == event.track())
         };
-        let mut sums: BTreeMap<Key<'_>, (u64, u64, u64)> = BTreeMap::new();
+        let mut sums: BTreeMap<Key<'_>, [u64; 4]> = BTreeMap::new();
         for (worker, thread) in threads.iter().enumerate() {
             for (idle_ns, message) in ends_of_idleness(recording, thread) {
                 let Some(send) = links.cause_of(message) else {
                     continue;
                 };
                 let (run, sent) = (&timeline.events()[message], &timeline.events()[send]);
-                let Some(sender) = thread_of(sent) else {
+                // A worker does not wait for itself: its own message was found late.
+                let Some(sender) = thread_of(sent).filter(|sender| *sender != worker) else {
                     continue;
                 };
                 let (from_ns, until_ns) = (idle_ns, run.from_ns());
                 let sent_ns = sent.from_ns().clamp(from_ns, until_ns);
-                let sent_by = recording.function_around(send);
+                let sends = recording.function_around(send);
+                let begun_ns = sends.map_or(sent_ns, |function| function.from_ns());
+                let begun_ns = begun_ns.clamp(from_ns, sent_ns);
+                let sent_by = sends.map_or("", |function| timeline.text(function.name()));
                 let key = (worker, sender, timeline.text(sent.name()), sent_by);
-                let sum = sums.entry(key).or_default();
-                sum.0 += 1;
-                sum.1 += sent_ns - from_ns;
-                sum.2 += until_ns - sent_ns;
+                let sums = sums.entry(key).or_default();
+                let parts = [
+                    1,
+                    begun_ns - from_ns,
+                    sent_ns - begun_ns,
+                    until_ns - sent_ns,
+                ];
+                for (sum, part) in sums.iter_mut().zip(parts) {
+                    *sum += part;
+                }
             }
         }
         let name = |index: usize| {
             let thread: &RecordedThread = &threads[index];
             recording.thread_name(thread.process, &thread.thread)
         };
-        let pair =
-            |((worker, sender, entry, sent_by), (count, before_ns, after_ns)): (Key<'_>, _)| {
-                GapPair {
-                    worker: name(worker),
-                    sender: name(sender),
-                    is_from_worker: matches!(threads[sender].thread, Thread::Worker { .. }),
-                    entry: entry.to_owned(),
-                    sent_by: sent_by.to_owned(),
-                    count,
-                    before_ns,
-                    after_ns,
-                }
-            };
+        let pair = |((worker, sender, entry, sent_by), sums): (Key<'_>, [u64; 4])| {
+            let [count, earlier_ns, before_ns, after_ns] = sums;
+            GapPair {
+                worker: name(worker),
+                sender: name(sender),
+                is_from_worker: matches!(threads[sender].thread, Thread::Worker { .. }),
+                entry: entry.to_owned(),
+                sent_by: sent_by.to_owned(),
+                count,
+                earlier_ns,
+                before_ns,
+                after_ns,
+            }
+        };
         let mut pairs: Vec<GapPair> = sums.into_iter().map(pair).collect();
         pairs.sort_by_key(|pair| std::cmp::Reverse(pair.ns()));
         Self { pairs }
@@ -116,6 +131,7 @@ impl Gaps {
             ("from", 0),
             ("sent by", 0),
             ("gaps", 0),
+            ("before that began ms", 3),
             ("before sending ms", 3),
             ("after sending ms", 3),
         ];
@@ -127,6 +143,7 @@ impl Gaps {
                 pair.sender.clone().into(),
                 pair.sent_by.clone().into(),
                 pair.count.into(),
+                Cell::Real(pair.earlier_ns as f64 * 1e-6),
                 Cell::Real(pair.before_ns as f64 * 1e-6),
                 Cell::Real(pair.after_ns as f64 * 1e-6),
             ]);
@@ -175,8 +192,9 @@ mod tests {
             names,
             ["worker 1", "worker 0", "Cell::receive", "Cell::begin"]
         );
-        // Idle from 10 on, sent at 110, run at 1,110.
-        assert_eq!((pair.count, pair.before_ns, pair.after_ns), (1, 100, 1_000));
+        // Idle from 10 on; the sending entry began at 100, sent at 110, and it ran at 1,110.
+        let parts = (pair.earlier_ns, pair.before_ns, pair.after_ns);
+        assert_eq!((pair.count, parts), (1, (90, 10, 1_000)));
         assert!(pair.is_from_worker);
         assert!(gaps.table().to_string().contains("before sending"));
     }

@@ -60,10 +60,11 @@ impl Grains {
                 "fork" => costs.steal_ns as f64,
                 _ => costs.local_ns as f64,
             };
-            // The slice of a task begins when the one before it ends, so it includes the cost.
+            // The slice of a task begins when the one before it ends, so it includes the half of
+            // the cost for taking it; the other half is for putting it.
             let mean_ns = match &*kind.category {
                 "fork" => kind.mean_ns(),
-                _ => (kind.mean_ns() - cost_ns).max(1.0),
+                _ => (kind.mean_ns() - cost_ns / 2.0).max(1.0),
             };
             Grain {
                 name: kind.name.clone(),

@@ -38,7 +38,8 @@ pub struct OffCpuOfFunction {
     pub count: u64,
     /// The time off the CPU, in nanoseconds.
     pub ns: u64,
-    /// The time of all calls of the function, in nanoseconds.
+    /// The time of all calls of the function without the functions that these have called, in
+    /// nanoseconds.
     pub of_ns: u64,
     /// The number of threads.
     pub threads: u64,
@@ -58,6 +59,7 @@ impl OffCpu {
                     continue;
                 }
                 let function = recording.function_around(index);
+                let function = function.map_or("", |function| timeline.text(function.name()));
                 let key = (function, name == raddle_trace::record::kind::BLOCKED);
                 let sum = of_thread.entry(key).or_default();
                 sum.0 += 1;
@@ -72,10 +74,16 @@ impl OffCpu {
         }
         let mut of_function: BTreeMap<&str, u64> = BTreeMap::new();
         for thread in recording.threads() {
-            for (_, event) in recording.events_of(thread) {
+            for (index, event) in recording.events_of(thread) {
                 let name = timeline.text(event.name());
                 if is_function(timeline.text(event.category())) {
                     *of_function.entry(name).or_default() += event.duration_ns();
+                    // A time off the CPU is that of the innermost function alone.
+                    if let Some(caller) = recording.function_around(index) {
+                        let of_caller = of_function.entry(timeline.text(caller.name()));
+                        let of_caller = of_caller.or_default();
+                        *of_caller = of_caller.saturating_sub(event.duration_ns());
+                    }
                 }
             }
         }

@@ -136,11 +136,12 @@ fn forecast(summary: &Summary) -> Markup {
 /// Returns a sentence about work and span.
 pub(crate) fn work_and_span(forecast: &Forecast) -> String {
     format!(
-        "Work {}, span {}, parallelism {:.1}. Recorded with {} workers in {}.",
+        "Work {}, span {}, parallelism {:.1}. Recorded with {} worker{} in {}.",
         duration(forecast.span.work_ns as f64),
         duration(forecast.span.span_ns as f64),
         forecast.span.parallelism(),
         forecast.recorded_workers,
+        if forecast.recorded_workers == 1 { "" } else { "s" },
         duration(forecast.recorded_ns as f64),
     )
 }

@@ -45,7 +45,7 @@ pub struct WorkerPair {
     pub to: usize,
     /// The smallest part of the machine that both share: `L3`, `Package`; empty if it is unknown.
     pub shared: String,
-    /// The bytes of messages.
+    /// The bytes that the runtime has moved: messages and tasks, in cache lines.
     pub bytes: f64,
     /// The number of tasks taken.
     pub steals: u64,
@@ -59,7 +59,7 @@ pub struct Distance {
     pub shared: String,
     /// The number of pairs of different workers that share it, and nothing smaller.
     pub pairs: u64,
-    /// The bytes of messages between them.
+    /// The bytes that the runtime has moved between them: messages and tasks, in cache lines.
     pub bytes: f64,
     /// The number of tasks taken from each other.
     pub steals: u64,
@@ -202,7 +202,7 @@ impl Places {
             ("to", 0),
             ("CPU", 0),
             ("shared", 0),
-            ("bytes of messages", 0),
+            ("bytes moved", 0),
             ("tasks taken", 0),
         ];
         let mut table = Table::new("traffic", "Traffic between workers", columns);
@@ -228,7 +228,7 @@ impl Places {
             ("shared", 0),
             ("pairs of workers", 0),
             ("tasks taken", 0),
-            ("bytes of messages", 0),
+            ("bytes moved", 0),
         ];
         let mut table = Table::new("distances", "Steals and traffic by distance", columns);
         for distance in &self.distances {

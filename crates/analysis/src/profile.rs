@@ -2,8 +2,9 @@
 //!
 //! A function is a task, a message, an entry, a call, a loop, a section or a scope, by its name; a
 //! wait is one, too. The *inclusive* time of a call is the time from its begin to its end. The
-//! *exclusive* time is that without the functions that it has called. The time of a task that a
-//! thread runs during a wait belongs to that task alone, as if the wait had called it.
+//! *exclusive* time is that without the functions that it has called. If a function calls itself,
+//! at any depth, the inclusive time of the outermost call counts. The time of a task that a thread
+//! runs during a wait belongs to that task alone, as if the wait had called it.
 //!
 //! # The cost of recording
 //! Each scope costs time, of which a part is between its two readings of the clock (the interior
@@ -79,6 +80,8 @@ struct Open {
     to_ns: u64,
     pair: Pair,
     duration_ns: f64,
+    /// True if a call of the same pair is around it.
+    is_nested: bool,
     /// The durations of the functions that it has called, as they were recorded.
     callees_ns: f64,
     /// The number of scopes inside of it, at any depth.
@@ -177,13 +180,15 @@ fn sums(recording: &Recording, thread: &RecordedThread) -> HashMap<Pair, Sum> {
             let ends_ns = open.last().map_or(0, |call| call.to_ns);
             close(&mut open, ends_ns);
         }
+        let pair = (
+            (record.name(), record.category()),
+            open.last().map(|caller| caller.pair.0),
+        );
         open.push(Open {
             event,
             to_ns: record.to_ns(),
-            pair: (
-                (record.name(), record.category()),
-                open.last().map(|caller| caller.pair.0),
-            ),
+            pair,
+            is_nested: open.iter().any(|outer| outer.pair == pair),
             duration_ns: record.duration_ns() as f64,
             callees_ns: 0.0,
             scopes_inside: 0,
@@ -224,7 +229,9 @@ fn end(
         call.duration_ns - call.callees_ns - own_ns - call.scopes_called as f64 * exterior_ns;
     let sum = sums.entry(call.pair).or_default();
     sum.calls += 1;
-    sum.inclusive_ns += inclusive_ns.max(0.0);
+    if !call.is_nested {
+        sum.inclusive_ns += inclusive_ns.max(0.0);
+    }
     sum.exclusive_ns += exclusive_ns.max(0.0);
     if let Some(caller) = caller {
         caller.callees_ns += call.duration_ns;
@@ -302,6 +309,22 @@ mod tests {
         let exclusive: f64 = profile.lines.iter().map(|line| line.exclusive_ns).sum();
         assert_eq!(exclusive, 100.0);
         assert!(profile.table().to_string().contains("per call us"));
+    }
+
+    // Regression: the inclusive time of a function that calls itself was longer than the recording.
+    #[test]
+    fn the_inclusive_time_of_a_recursive_function_is_that_of_its_outermost_call() {
+        let recording = recording(&[
+            ("scope", "build", 0, 100),
+            ("scope", "build", 10, 90),
+            ("scope", "build", 20, 80),
+            ("scope", "build", 92, 97),
+        ]);
+        let profile = Profile::of(&recording);
+        let inner = line(&profile, "build", Some("build"));
+        let times = (inner.inclusive_ns, inner.exclusive_ns);
+        assert_eq!((inner.calls, times), (3, (85.0, 85.0)));
+        assert_eq!(line(&profile, "build", None).exclusive_ns, 15.0);
     }
 
     /// Checks the rule of section 4.6: interior costs are subtracted from the scope, exterior ones

@@ -254,18 +254,17 @@ impl Recording {
         lost_ns.min(until_ns.saturating_sub(self.span_ns().0))
     }
 
-    /// Returns the name of the innermost function around an event; of a loop or join, that of the
-    /// task around it. Empty if there is none.
-    pub(crate) fn function_around(&self, event: usize) -> &str {
+    /// Returns the innermost function around an event.
+    pub(crate) fn function_around(&self, event: usize) -> Option<&EventRecord> {
         let mut at = self.timeline.events()[event].parent();
         while let Some(index) = at {
             let record = &self.timeline.events()[index];
             if is_function(self.timeline.text(record.category())) {
-                return self.timeline.text(record.name());
+                return Some(record);
             }
             at = record.parent();
         }
-        ""
+        None
     }
 
     /// Returns the object that a message is for: its collection, and its number in there.

@@ -7,6 +7,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+/// The longest text of a cell in a terminal, in characters.
+const TEXT_MAX: usize = 60;
+
 /// A table with a title, columns and rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -145,7 +148,7 @@ impl Table {
         let rows = self.rows.iter().take(count).map(|row| {
             let cells = row.iter().enumerate();
             cells
-                .map(|(column, cell)| one_line(&self.text_of(column, cell)))
+                .map(|(column, cell)| shortened(&one_line(&self.text_of(column, cell))))
                 .collect()
         });
         let lines: Vec<Vec<String>> = [headings.collect()].into_iter().chain(rows).collect();
@@ -183,6 +186,17 @@ impl Table {
     }
 }
 
+/// Returns a text with at most [`TEXT_MAX`] characters. The ends of a path of modules say most.
+fn shortened(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= TEXT_MAX {
+        return text.to_owned();
+    }
+    let begin: String = text.chars().take(TEXT_MAX / 3).collect();
+    let end: String = text.chars().skip(count - 2 * TEXT_MAX / 3 + 1).collect();
+    format!("{begin}…{end}")
+}
+
 /// Replaces control characters, which would have an effect on a terminal.
 pub(crate) fn one_line(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
@@ -216,6 +230,21 @@ mod tests {
         table.row(["d\u{1b}[31m\ne".into(), Cell::Empty, Cell::Empty]);
         let text = table.to_string();
         assert!(text.ends_with("\nd\u{fffd}[31m\u{fffd}e\n"), "{text:?}");
+    }
+
+    #[test]
+    fn a_long_text_is_shortened_in_text_alone() {
+        let mut table = table();
+        let name = format!("app::{}::render", "scene::".repeat(40));
+        table.row([name.clone().into(), Cell::Empty, Cell::Empty]);
+        let text = table.to_string();
+        assert!(
+            text.lines()
+                .all(|line| line.chars().count() <= TEXT_MAX + 20),
+            "{text}"
+        );
+        assert!(text.contains("app::") && text.contains("…") && text.contains("::render"));
+        assert!(table.to_csv().contains(&name));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use raddle_trace::events::Thread;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::recording::Recording;
+use crate::recording::{RecordedThread, Recording};
 use crate::table::{Cell, Table};
 
 /// The waits of a recording, the longest first.
@@ -35,7 +35,7 @@ pub struct WaitPair {
     pub count: u64,
     /// The time that it waited without other work, in nanoseconds.
     pub idle_ns: u64,
-    /// The time of the tasks that it ran meanwhile, in nanoseconds.
+    /// The time of the tasks that it ran meanwhile, without their own waits, in nanoseconds.
     pub worked_ns: u64,
 }
 
@@ -50,19 +50,7 @@ impl Waits {
         let sections = section_ends(recording);
         let mut sums: BTreeMap<Key, (u64, u64, u64)> = BTreeMap::new();
         for (own, thread) in recording.threads().iter().enumerate() {
-            // The time of the tasks that ran directly inside of each wait.
-            let mut worked: HashMap<usize, u64> = HashMap::new();
-            for (_, event) in recording.events_of(thread) {
-                let parent = event.parent().filter(|parent| {
-                    timeline.text(timeline.events()[*parent].category()) == "wait"
-                });
-                let category = timeline.text(event.category());
-                if let Some(wait) = parent
-                    && matches!(category, "task" | "fork" | "message" | "call")
-                {
-                    *worked.entry(wait).or_default() += event.duration_ns();
-                }
-            }
+            let worked = worked_inside(recording, thread);
             for (index, event) in recording.events_of(thread) {
                 if timeline.text(event.category()) != "wait" {
                     continue;
@@ -79,10 +67,10 @@ impl Waits {
                     _ => {}
                 }
                 let reason = timeline.text(event.name()).to_owned();
-                let worked_ns = worked.get(&index).copied().unwrap_or(0);
+                let (inside_ns, worked_ns) = worked.get(&index).copied().unwrap_or_default();
                 let sum = sums.entry((own, reason, on, location)).or_default();
                 sum.0 += 1;
-                sum.1 += event.duration_ns().saturating_sub(worked_ns);
+                sum.1 += event.duration_ns().saturating_sub(inside_ns);
                 sum.2 += worked_ns;
             }
         }
@@ -105,6 +93,37 @@ impl Waits {
         pairs.sort_by_key(|pair| std::cmp::Reverse(pair.idle_ns));
         Self { pairs }
     }
+}
+
+/// Returns, for each wait of a thread, the time of the tasks that ran directly inside of it: with
+/// the waits inside of these tasks, and without.
+fn worked_inside(recording: &Recording, thread: &RecordedThread) -> HashMap<usize, (u64, u64)> {
+    let timeline = recording.timeline();
+    let is_wait = |event: usize| timeline.text(timeline.events()[event].category()) == "wait";
+    let mut worked: HashMap<usize, (u64, u64)> = HashMap::new();
+    for (_, event) in recording.events_of(thread) {
+        match timeline.text(event.category()) {
+            "task" | "fork" | "message" | "call" => {
+                if let Some(wait) = event.parent().filter(|parent| is_wait(*parent)) {
+                    let (inside_ns, worked_ns) = worked.entry(wait).or_default();
+                    *inside_ns += event.duration_ns();
+                    *worked_ns += event.duration_ns();
+                }
+            }
+            "wait" => {
+                let mut around = event.parent();
+                while let Some(outer) = around.filter(|outer| !is_wait(*outer)) {
+                    around = timeline.events()[outer].parent();
+                }
+                // That task counts with the outer wait already.
+                if let Some((_, worked_ns)) = around.and_then(|outer| worked.get_mut(&outer)) {
+                    *worked_ns = worked_ns.saturating_sub(event.duration_ns());
+                }
+            }
+            _ => {}
+        }
+    }
+    worked
 }
 
 /// Returns the index of a worker of the runtime and process of thread `own`.
@@ -218,6 +237,23 @@ mod tests {
         );
         assert_eq!((pair.count, pair.idle_ns, pair.worked_ns), (2, 25, 30));
         assert!(waits.table().to_string().contains("worked meanwhile"));
+    }
+
+    // Regression: the time of tasks in nested waits was counted for each wait around them.
+    #[test]
+    fn a_nested_wait_counts_once() {
+        let recording = recording(&[
+            ("task", "outer", 0, 80),
+            ("wait", "wait for scope", 10, 60),
+            ("task", "inner", 20, 50),
+            ("wait", "wait for scope", 25, 45),
+            ("task", "innermost", 30, 40),
+        ]);
+        let waits = Waits::of(&recording);
+        let [pair] = &waits.pairs[..] else {
+            panic!("{waits:?}");
+        };
+        assert_eq!((pair.count, pair.idle_ns, pair.worked_ns), (2, 30, 20));
     }
 
     #[test]

@@ -215,6 +215,8 @@ impl<M: Message> Kind<M> for File {
         let Some(mut slot) = slot.filter(|slot| slot.can_receive()) else {
             return part.keep(local, number, Box::new(call));
         };
+        let id = (part.collection().id(), number);
+        recorded::entry((M::Chare::NAME, M::NAME), id);
         let is_awaited = slot.put_message::<M>(call.args, F::IS_TO_ALL);
         drop(slot);
         if is_awaited {

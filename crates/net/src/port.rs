@@ -504,10 +504,11 @@ impl Port {
                     user: descriptor.user,
                     metadata,
                 };
-                record::node_receive(
-                    self.shared.recorded(from.node),
-                    metadata.len() + found.long.len(),
-                );
+                let len = match data {
+                    Data::Here(bytes) => bytes.len(),
+                    Data::Put { len, .. } => len,
+                };
+                record::node_receive(self.shared.recorded(from.node), metadata.len() + len);
                 count += 1;
                 receive(Arrival {
                     from,

@@ -188,8 +188,9 @@ impl Found {
     pub(super) fn number_objects(&mut self, recording: &Recording) -> Vec<ObjectRank> {
         let timeline = recording.timeline();
         let mut keys: Vec<(u32, u64, u64)> = self.objects.keys().copied().collect();
-        keys.sort_unstable();
-        let collection = |key: &(u32, u64, u64)| (key.0, key.1);
+        // All nodes of a job have the same arrays, and each node has a block of their elements.
+        let collection = |key: &(u32, u64, u64)| key.1;
+        keys.sort_unstable_by_key(|key| (collection(key), *key));
         let mut ranks = Vec::with_capacity(keys.len());
         for of_collection in keys.chunk_by(|one, other| collection(one) == collection(other)) {
             let count = of_collection.len() as u64;

@@ -46,61 +46,73 @@ impl Item {
     }
 }
 
-/// Returns a recording with these tracks.
+/// Returns a recording of one process with these tracks.
 fn recording(tracks: &[(&'static str, &[Item])]) -> Recording {
-    let bytes = write(tracks).expect("memory");
+    recording_of_nodes(&[tracks])
+}
+
+/// Returns a recording of several processes.
+fn recording_of_nodes(nodes: &[&[(&'static str, &[Item])]]) -> Recording {
+    let bytes = write(nodes).expect("memory");
     Recording::new(read(&bytes[..]).expect("a timeline")).expect("facts")
 }
 
-fn write(tracks: &[(&'static str, &[Item])]) -> std::io::Result<Vec<u8>> {
+fn write(nodes: &[&[(&'static str, &[Item])]]) -> std::io::Result<Vec<u8>> {
+    const TRACKS_MAX: usize = 16;
     let mut writer = Writer::new(Format::Perfetto, Vec::new())?;
-    writer.process(0, "program")?;
-    let names = ["raddle"]
-        .into_iter()
-        .chain(tracks.iter().map(|track| track.0));
-    for (id, name) in names.enumerate() {
-        writer.track(&Track {
-            id: id as u64,
-            process: 0,
-            thread: id as u32,
-            name,
-            rank: id as i32,
-        })?;
-    }
-    let facts = Event {
-        category: raddle_trace::export::FACTS,
-        ..Event::named("facts")
-    };
-    writer.instant(0, 0, &facts)?;
-    for (index, (_, items)) in tracks.iter().enumerate() {
-        let track = index as u64 + 1;
-        let mut open: Vec<u64> = Vec::new();
-        for item in *items {
-            while let Some(to_ns) = open.pop_if(|to_ns| *to_ns <= item.from_ns) {
-                writer.end(track, to_ns)?;
-            }
-            let is_instant = item.from_ns == item.to_ns;
-            let flow = item.flow.as_slice();
-            let event = Event {
-                name: item.name,
-                category: item.category,
-                arguments: item.arguments,
-                flows: if is_instant { flow } else { &[] },
-                flows_ended: if is_instant { &[] } else { flow },
-            };
-            match is_instant {
-                true => writer.instant(track, item.from_ns, &event)?,
-                false => {
-                    writer.begin(track, item.from_ns, &event)?;
-                    open.push(item.to_ns);
-                }
-            }
+    for (process, tracks) in nodes.iter().enumerate() {
+        let id = |track: usize| (process * TRACKS_MAX + track) as u64;
+        writer.process(process as u32, "program")?;
+        let names = ["raddle"].into_iter();
+        let names = names.chain(tracks.iter().map(|track| track.0));
+        for (index, name) in names.enumerate() {
+            writer.track(&Track {
+                id: id(index),
+                process: process as u32,
+                thread: index as u32,
+                name,
+                rank: index as i32,
+            })?;
         }
-        while let Some(to_ns) = open.pop() {
-            writer.end(track, to_ns)?;
+        let facts = Event {
+            category: raddle_trace::export::FACTS,
+            ..Event::named("facts")
+        };
+        writer.instant(id(0), 0, &facts)?;
+        for (index, (_, items)) in tracks.iter().enumerate() {
+            write_items(&mut writer, id(index + 1), items)?;
         }
     }
     writer.finish()
+}
+
+fn write_items(writer: &mut Writer<Vec<u8>>, track: u64, items: &[Item]) -> std::io::Result<()> {
+    let mut open: Vec<u64> = Vec::new();
+    for item in items {
+        while let Some(to_ns) = open.pop_if(|to_ns| *to_ns <= item.from_ns) {
+            writer.end(track, to_ns)?;
+        }
+        let is_instant = item.from_ns == item.to_ns;
+        let flow = item.flow.as_slice();
+        let event = Event {
+            name: item.name,
+            category: item.category,
+            arguments: item.arguments,
+            flows: if is_instant { flow } else { &[] },
+            flows_ended: if is_instant { &[] } else { flow },
+        };
+        match is_instant {
+            true => writer.instant(track, item.from_ns, &event)?,
+            false => {
+                writer.begin(track, item.from_ns, &event)?;
+                open.push(item.to_ns);
+            }
+        }
+    }
+    while let Some(to_ns) = open.pop() {
+        writer.end(track, to_ns)?;
+    }
+    Ok(())
 }
 
 fn graph(tracks: &[(&'static str, &[Item])]) -> (Graph, Span) {
@@ -410,4 +422,19 @@ fn a_preempted_task_leaves_no_time_outside() {
     ];
     let (_, span) = graph(&[("worker 0", &items)]);
     assert_eq!((span.work_ns, span.outside_ns), (200_000, 0));
+}
+
+// Regression: the elements of an array over several nodes were all on the first worker.
+#[test]
+fn the_elements_of_all_nodes_are_divided_among_the_workers() {
+    const OBJECT: &[(&str, Value<'static>)] = &[
+        ("collection", Value::Unsigned(4)),
+        ("element", Value::Unsigned(0)),
+    ];
+    let message = [item("message", 0, 100).with(OBJECT)];
+    let node: &[(&str, &[Item])] = &[("worker 0", &message)];
+    let recording = recording_of_nodes(&[node, node]);
+    let graph = Graph::of(&recording, &Links::of(&recording));
+    assert_eq!(simulate(&graph, 1, FREE).ns, 200);
+    assert_eq!(simulate(&graph, 2, FREE).ns, 100);
 }

@@ -24,6 +24,8 @@ thread_local! {
 pub(super) struct OffCpu {
     cpu_ns: Cell<u64>,
     queue_ns: Cell<u64>,
+    /// The time off the CPU since the queue time was asked for: of questions that found too little.
+    small_ns: Cell<u64>,
 }
 
 /// The time that a thread has lost; zero for a part that is too short to be recorded.
@@ -40,6 +42,7 @@ impl OffCpu {
         Self {
             cpu_ns: Cell::new(0),
             queue_ns: Cell::new(0),
+            small_ns: Cell::new(0),
         }
     }
 
@@ -47,6 +50,7 @@ impl OffCpu {
     pub(super) fn note(&self) {
         self.cpu_ns.set(thread_cpu_time().as_nanos() as u64);
         self.queue_ns.set(queue_ns().unwrap_or(0));
+        self.small_ns.set(0);
     }
 
     /// Asks the system. `since_ns` is the time since the last question, of which the last
@@ -54,12 +58,16 @@ impl OffCpu {
     pub(super) fn ask(&self, since_ns: u64, passed_ns: u64) -> Lost {
         let cpu_ns = thread_cpu_time().as_nanos() as u64;
         let used_ns = cpu_ns - self.cpu_ns.replace(cpu_ns).min(cpu_ns);
-        let lost_ns = since_ns.saturating_sub(used_ns).min(passed_ns);
+        let off_ns = since_ns.saturating_sub(used_ns);
+        let lost_ns = off_ns.min(passed_ns);
         if lost_ns < LOST_NS_MIN {
+            self.small_ns.set(self.small_ns.get() + off_ns);
             return Lost::default();
         }
+        // The thread may have waited for a CPU in the other times, too.
+        let other_ns = self.small_ns.replace(0) + (off_ns - lost_ns);
         let preempted_ns = match queue_ns() {
-            Some(queue_ns) => queue_ns.saturating_sub(self.queue_ns.replace(queue_ns)),
+            Some(queue_ns) => queue_ns.saturating_sub(self.queue_ns.replace(queue_ns) + other_ns),
             None => lost_ns,
         };
         divided(lost_ns, preempted_ns)
