@@ -94,6 +94,12 @@ fn messages_of_all_nodes_are_recorded_as_they_are_counted() {
         .filter(|kind| kind["name"] == "Element::receive");
     let runs: u64 = runs.filter_map(|kind| kind["count"].as_u64()).sum();
     assert_eq!(sent, Some(runs));
+    // A message to all elements is one to each worker.
+    let begin = entries
+        .iter()
+        .find(|entry| entry["entry"] == "Element::begin")
+        .expect("a message");
+    assert_eq!(begin["run"][0], begin["traffic"]["messages"]);
     // Each has an arrow to its run, also to another node.
     let linked = receive.and_then(|entry| entry["run"][0].as_u64());
     assert_eq!(linked, sent);

@@ -2,6 +2,7 @@
 
 use raddle_timeline::Value;
 use raddle_trace::events::Thread;
+use raddle_trace::record::ALL_INDEX;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -337,11 +338,17 @@ fn table_of_flows(
     table
 }
 
+/// Returns true if the number of an object stands for all objects of its collection on a worker.
+pub(crate) const fn is_all(element: u64) -> bool {
+    element & 0xffff_ffff == ALL_INDEX as u64
+}
+
 /// Returns the name of an object: the number of its collection, the worker that has made it, and
 /// its index there.
 pub(crate) fn object_name((collection, element): Object) -> String {
     let (worker, index) = (element >> 32, element & 0xffff_ffff);
     match worker {
+        worker if is_all(element) => format!("all of chare {collection} on worker {worker}"),
         0 => format!("chare {collection}:{index}"),
         _ => format!("chare {collection}:{index} of worker {worker}"),
     }

@@ -141,7 +141,11 @@ pub(crate) fn work_and_span(forecast: &Forecast) -> String {
         duration(forecast.span.span_ns as f64),
         forecast.span.parallelism(),
         forecast.recorded_workers,
-        if forecast.recorded_workers == 1 { "" } else { "s" },
+        if forecast.recorded_workers == 1 {
+            ""
+        } else {
+            "s"
+        },
         duration(forecast.recorded_ns as f64),
     )
 }

@@ -14,6 +14,7 @@ use crate::engine::object::chare::Chare;
 use crate::engine::object::proxy::{All, One};
 use crate::failure::Failure;
 use crate::migration;
+use crate::recorded;
 use crate::remote::out;
 use crate::section::PassOn;
 use crate::spread::Spread;
@@ -84,6 +85,10 @@ pub(crate) fn send_to_workers<T: Chare, S: Spread<T>>(
     let epoch = sender.epoch();
     for worker in workers {
         let spread = spread();
+        if sender.crossing().is_none() {
+            let entry = (T::NAME, spread.name());
+            recorded::sent_to_all(entry, collection, worker, size_of_val(&spread));
+        }
         sender.post_in_turn(priority, None, worker, move |local| {
             deliver_spread(local, &Part::of(local, collection), section, epoch, spread);
         });
@@ -104,6 +109,11 @@ pub(crate) fn deliver_spread<T: Chare>(
             deliver_spread(local, part, section, epoch, spread);
         });
     }
+    recorded::entry_of_all(
+        (T::NAME, spread.name()),
+        part.collection().id(),
+        local.worker(),
+    );
     // The sender has entered this epoch. This worker enters it before it looks up its elements.
     migration::enter_epoch(local, epoch);
     if let Some(section) = section {

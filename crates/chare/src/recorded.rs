@@ -3,7 +3,7 @@
 //!
 //! Uses only numbers and names, so that every layer of the crate may call it.
 
-use raddle_trace::record::{self, Name, ObjectId, UNKNOWN_WORKER};
+use raddle_trace::record::{self, ALL_INDEX, Name, ObjectId, UNKNOWN_WORKER};
 use serde::{Deserialize, Serialize};
 
 use crate::address::number::Number;
@@ -35,6 +35,26 @@ pub(crate) fn sent(
         let worker = worker.unwrap_or(UNKNOWN_WORKER);
         record::send(name, object(to.0, to.1), worker, bytes);
     }
+}
+
+/// Records a message of `bytes` bytes to all elements of a collection on a worker.
+pub(crate) fn sent_to_all(
+    entry: (&'static str, &'static str),
+    collection: u32,
+    worker: usize,
+    bytes: usize,
+) {
+    sent(entry, (collection, all_on(worker)), Some(worker), bytes);
+}
+
+/// Records that a message to all elements of a collection on this worker begins.
+pub(crate) fn entry_of_all(of_all: (&'static str, &'static str), collection: u32, worker: usize) {
+    entry(of_all, (collection, all_on(worker)));
+}
+
+/// Returns the number that stands for all elements on a worker. No array has so many elements.
+fn all_on(worker: usize) -> Number {
+    Number::new(worker, 0, ALL_INDEX)
 }
 
 /// Records that a message of `bytes` bytes goes from node `me` to another node. Returns its

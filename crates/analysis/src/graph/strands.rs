@@ -11,6 +11,7 @@ use raddle_trace::record::kind::PREEMPTED;
 
 use super::{ObjectRank, Run, Strand};
 use crate::dense::Dense;
+use crate::messages::is_all;
 use crate::recording::{RecordedThread, Recording};
 
 /// The shortest part into which a loop is divided, and the largest number of parts.
@@ -189,7 +190,8 @@ impl Found {
         let timeline = recording.timeline();
         let mut keys: Vec<(u32, u64, u64)> = self.objects.keys().copied().collect();
         // All nodes of a job have the same arrays, and each node has a block of their elements.
-        let collection = |key: &(u32, u64, u64)| key.1;
+        // What stands for all elements on a worker is divided likewise, but by itself.
+        let collection = |key: &(u32, u64, u64)| (key.1, is_all(key.2));
         keys.sort_unstable_by_key(|key| (collection(key), *key));
         let mut ranks = Vec::with_capacity(keys.len());
         for of_collection in keys.chunk_by(|one, other| collection(one) == collection(other)) {
