@@ -11,7 +11,7 @@ use crate::gaps::GapPair;
 use crate::states::State;
 use crate::summary::Summary;
 use crate::table::{Cell, Table};
-use crate::utilisation::ThreadUtilisation;
+use crate::utilisation::{ThreadUtilisation, own_count};
 
 /// The smallest loss that is worth a sentence.
 const LOSS_MIN: f64 = 0.05;
@@ -128,11 +128,10 @@ impl<'a> Totals<'a> {
         let preempted = functions.filter(|function| !function.is_blocked);
         let preempted_ns = preempted.map(|function| function.ns as f64).sum::<f64>();
         let preempted_ns = preempted_ns.min(known_ns);
-        let teams = teams(&workers).into_iter().map(|team| own_count(&team));
         Self {
             known_ns: (known_ns - preempted_ns).max(1.0),
             preempted_ns,
-            count: teams.max().unwrap_or(0),
+            count: summary.utilisation.worker_count(),
             workers,
         }
     }
@@ -290,7 +289,7 @@ fn grain(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
 /// Finds workers with much more work than others that were there at the same time.
 fn imbalance(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
     let works_ns = |worker: &ThreadUtilisation| worker.of(State::Works) as f64;
-    let uneven = teams(&totals.workers).into_iter().filter_map(|team| {
+    let uneven = summary.utilisation.teams().into_iter().filter_map(|team| {
         let busiest = team.iter().max_by_key(|worker| worker.of(State::Works))?;
         let all_ns: f64 = team.iter().map(|worker| works_ns(worker)).sum();
         let own = own_count(&team);
@@ -318,32 +317,6 @@ fn imbalance(summary: &Summary, totals: &Totals<'_>) -> Option<Finding> {
             percent(share),
         ),
     })
-}
-
-/// Divides the workers into those that were there at the same time: runtimes that follow each other
-/// share no work.
-fn teams<'a>(workers: &[&'a ThreadUtilisation]) -> Vec<Vec<&'a ThreadUtilisation>> {
-    let mut sorted = workers.to_vec();
-    sorted.sort_by_key(|worker| worker.lifetime_ns);
-    let mut teams: Vec<(u64, Vec<&ThreadUtilisation>)> = Vec::new();
-    for worker in sorted {
-        let (from_ns, until_ns) = worker.lifetime_ns;
-        match teams.last_mut() {
-            // Half of its time, because a thread may begin or end a little later than others.
-            Some((team_ns, team)) if from_ns.midpoint(until_ns) < *team_ns => {
-                *team_ns = until_ns.max(*team_ns);
-                team.push(worker);
-            }
-            _ => teams.push((until_ns, vec![worker])),
-        }
-    }
-    teams.into_iter().map(|(_, team)| team).collect()
-}
-
-/// Returns the number of workers that are no compensating threads.
-fn own_count(team: &[&ThreadUtilisation]) -> usize {
-    let own = team.iter().filter(|worker| !worker.is_compensating);
-    own.count()
 }
 
 /// Finds the longest waits.
@@ -488,31 +461,4 @@ fn incomplete(summary: &Summary) -> Option<Finding> {
         loss: 0.0,
         text,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn worker(lifetime_ns: (u64, u64)) -> ThreadUtilisation {
-        ThreadUtilisation {
-            name: "worker".to_owned(),
-            is_worker: true,
-            is_compensating: false,
-            lifetime_ns,
-            state_ns: [0; State::ALL.len()],
-            over_time_ns: Vec::new(),
-        }
-    }
-
-    // Regression: the workers of runtimes that followed each other were compared, and the load
-    // seemed to be uneven.
-    #[test]
-    fn workers_that_follow_each_other_are_different_teams() {
-        let lifetimes = [(0, 100), (3, 101), (102, 900), (100, 905), (400, 800)];
-        let workers = lifetimes.map(worker);
-        let workers: Vec<&ThreadUtilisation> = workers.iter().collect();
-        let teams: Vec<usize> = teams(&workers).iter().map(Vec::len).collect();
-        assert_eq!(teams, [2, 3]);
-    }
 }

@@ -338,7 +338,7 @@ fn table_of_flows(
     table
 }
 
-/// Returns true if the number of an object stands for all objects of its collection on a worker.
+/// Returns true if the number of an object means all objects of its collection on a worker.
 pub(crate) const fn is_all(element: u64) -> bool {
     element & 0xffff_ffff == ALL_INDEX as u64
 }

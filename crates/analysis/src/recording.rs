@@ -33,8 +33,6 @@ pub struct Facts {
     pub process: u32,
     /// The name of the process: the program, or the node with its job if there are several.
     pub name: String,
-    /// The largest error of the times of this process, compared to those of the first node.
-    pub clock_error_ns: u64,
     /// The time at which the recording began, in nanoseconds.
     pub from_ns: u64,
     /// The time at which it ended.
@@ -82,9 +80,6 @@ pub enum RecordingError {
 
 /// The largest count that is believed, so that sums of counts are numbers.
 const COUNT_MAX: u64 = 1 << 48;
-
-/// The largest error of a clock that is believed: a second.
-const CLOCK_ERROR_MAX_NS: u64 = 1_000_000_000;
 
 /// The largest sum of the durations of all events, and of the recording itself. Sums of times in
 /// the analyses are never larger than a few of it.
@@ -304,12 +299,6 @@ impl Facts {
                 _ => None,
             })
         };
-        let clock_error_ns = timeline
-            .arguments(event)
-            .find_map(|(name, value)| match value {
-                Value::Text(json) if name == "clock_error_ns" => json.parse::<u64>().ok(),
-                _ => None,
-            });
         let named = timeline
             .processes()
             .iter()
@@ -329,7 +318,6 @@ impl Facts {
                 "" => format!("node {process}"),
                 name => name.to_owned(),
             },
-            clock_error_ns: clock_error_ns.unwrap_or(0).min(CLOCK_ERROR_MAX_NS),
             from_ns: number("from_ns"),
             until_ns: number("until_ns"),
             dropped_events: number("dropped_events").min(COUNT_MAX),
@@ -372,30 +360,39 @@ pub(crate) mod tests_support {
         Recording::new(read(&bytes[..]).expect("a timeline")).expect("facts")
     }
 
-    fn write(slices: &[Slice], interior: f64, exterior: f64) -> std::io::Result<Vec<u8>> {
+    /// Begins a recording of one process with these workers and facts, on the tracks from 1 on.
+    fn begin(
+        workers: &[&'static str],
+        arguments: &[(&'static str, Value<'_>)],
+    ) -> std::io::Result<Writer<Vec<u8>>> {
         let mut writer = Writer::new(Format::Perfetto, Vec::new())?;
         writer.process(0, "program")?;
-        let track = |id: u64, name: &'static str| Track {
-            id,
-            process: 0,
-            thread: id as u32,
-            name,
-            rank: 0,
+        for (id, name) in ["raddle"].iter().chain(workers).enumerate() {
+            writer.track(&Track {
+                id: id as u64,
+                process: 0,
+                thread: id as u32,
+                name,
+                rank: 0,
+            })?;
+        }
+        let facts = Event {
+            category: FACTS,
+            arguments,
+            ..Event::named("facts")
         };
-        writer.track(&track(0, "raddle"))?;
+        writer.instant(0, 0, &facts)?;
+        Ok(writer)
+    }
+
+    fn write(slices: &[Slice], interior: f64, exterior: f64) -> std::io::Result<Vec<u8>> {
         let arguments = [
             ("from_ns", Value::Unsigned(0)),
             ("until_ns", Value::Unsigned(100)),
             ("scope_interior_ns", Value::Float(interior)),
             ("scope_exterior_ns", Value::Float(exterior)),
         ];
-        let facts = Event {
-            category: FACTS,
-            arguments: &arguments,
-            ..Event::named("facts")
-        };
-        writer.instant(0, 0, &facts)?;
-        writer.track(&track(1, "worker 0"))?;
+        let mut writer = begin(&["worker 0"], &arguments)?;
         let mut open: Vec<u64> = Vec::new();
         for (category, name, from_ns, to_ns) in slices {
             while let Some(end_ns) = open.pop_if(|end_ns| *end_ns <= *from_ns) {
@@ -422,23 +419,7 @@ pub(crate) mod tests_support {
     }
 
     fn write_two_workers() -> std::io::Result<Vec<u8>> {
-        let mut writer = Writer::new(Format::Perfetto, Vec::new())?;
-        writer.process(0, "program")?;
-        let track = |id: u64, name: &'static str| Track {
-            id,
-            process: 0,
-            thread: id as u32,
-            name,
-            rank: 0,
-        };
-        writer.track(&track(0, "raddle"))?;
-        let facts = Event {
-            category: FACTS,
-            ..Event::named("facts")
-        };
-        writer.instant(0, 0, &facts)?;
-        writer.track(&track(1, "worker 0"))?;
-        writer.track(&track(2, "worker 1"))?;
+        let mut writer = begin(&["worker 0", "worker 1"], &[])?;
         let object = |element| {
             [
                 ("collection", Value::Unsigned(4)),

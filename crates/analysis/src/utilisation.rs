@@ -45,11 +45,33 @@ impl ThreadUtilisation {
 }
 
 impl Utilisation {
-    /// Returns the number of workers, without compensating threads.
+    /// Returns the largest number of workers that were there at the same time, without compensating
+    /// threads.
     #[must_use]
     pub fn worker_count(&self) -> usize {
-        let is_own = |thread: &&ThreadUtilisation| thread.is_worker && !thread.is_compensating;
-        self.threads.iter().filter(is_own).count()
+        let counts = self.teams().into_iter().map(|team| own_count(&team));
+        counts.max().unwrap_or(0)
+    }
+
+    /// Divides the workers into those that were there at the same time: runtimes that follow each
+    /// other share no work.
+    pub(crate) fn teams(&self) -> Vec<Vec<&ThreadUtilisation>> {
+        let workers = self.threads.iter().filter(|thread| thread.is_worker);
+        let mut sorted: Vec<&ThreadUtilisation> = workers.collect();
+        sorted.sort_by_key(|worker| worker.lifetime_ns);
+        let mut teams: Vec<(u64, Vec<&ThreadUtilisation>)> = Vec::new();
+        for worker in sorted {
+            let (from_ns, until_ns) = worker.lifetime_ns;
+            match teams.last_mut() {
+                // Half of its time, because a thread may begin or end a little later than others.
+                Some((team_ns, team)) if from_ns.midpoint(until_ns) < *team_ns => {
+                    *team_ns = until_ns.max(*team_ns);
+                    team.push(worker);
+                }
+                _ => teams.push((until_ns, vec![worker])),
+            }
+        }
+        teams.into_iter().map(|(_, team)| team).collect()
     }
 
     /// Computes the times in each state, in all and in `parts` equal parts of the recording.
@@ -88,6 +110,12 @@ impl Utilisation {
             threads: threads.collect(),
         }
     }
+}
+
+/// Returns the number of workers that are no compensating threads.
+pub(crate) fn own_count(team: &[&ThreadUtilisation]) -> usize {
+    let own = team.iter().filter(|worker| !worker.is_compensating);
+    own.count()
 }
 
 impl ThreadUtilisation {
@@ -157,5 +185,27 @@ mod tests {
             table.contains("worker 0") && table.contains("37.0"),
             "{table}"
         );
+    }
+
+    // Regression: the workers of runtimes that followed each other were compared, and the load
+    // seemed to be uneven.
+    #[test]
+    fn workers_that_follow_each_other_are_different_teams() {
+        let worker = |lifetime_ns| ThreadUtilisation {
+            name: "worker".to_owned(),
+            is_worker: true,
+            is_compensating: false,
+            lifetime_ns,
+            state_ns: [0; State::ALL.len()],
+            over_time_ns: Vec::new(),
+        };
+        let lifetimes = [(0, 100), (3, 101), (102, 900), (100, 905), (400, 800)];
+        let utilisation = Utilisation {
+            length_ns: 905,
+            threads: lifetimes.map(worker).into(),
+        };
+        let teams: Vec<usize> = utilisation.teams().iter().map(Vec::len).collect();
+        assert_eq!(teams, [2, 3]);
+        assert_eq!(utilisation.worker_count(), 3);
     }
 }

@@ -52,7 +52,8 @@ pub(crate) fn entry_of_all(of_all: (&'static str, &'static str), collection: u32
     entry(of_all, (collection, all_on(worker)));
 }
 
-/// Returns the number that stands for all elements on a worker. No array has so many elements.
+/// Returns a number that means all elements of a collection on a worker. Its index is larger than
+/// that of any element.
 fn all_on(worker: usize) -> Number {
     Number::new(worker, 0, ALL_INDEX)
 }

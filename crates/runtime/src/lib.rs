@@ -98,4 +98,6 @@ pub use runtime::{
 };
 pub use scope::{Scope, scope};
 pub use task::Message;
-pub use worker::{Attention, Waiter, as_outside_thread};
+#[doc(hidden)]
+pub use worker::Attention;
+pub use worker::{Waiter, as_outside_thread};

@@ -67,7 +67,9 @@ impl Post {
         Some(worker.index()).filter(|&own| own < self.worker_count())
     }
 
-    /// Returns the mark for the rare cases of the current worker, if it is one of this runtime.
+    /// Returns the mark for the rare cases of the current worker, if it is one of this runtime. For
+    /// the programming model of the runtime alone.
+    #[doc(hidden)]
     pub fn own_attention(&self) -> Option<Attention> {
         let worker = self.shared.own_worker()?;
         Some(worker.attention().clone())

@@ -48,8 +48,8 @@ const fn receiver_and_bytes(receiver: usize, bytes: usize) -> u64 {
 /// The worker of a message, if its sender does not know it.
 pub const UNKNOWN_WORKER: usize = 0xff_ffff;
 
-/// The index that stands for all objects of a collection on one worker: in the lower 32 bits of the
-/// number of an [`ObjectId`], below the worker.
+/// The index that means all objects of a collection on one worker. It is in the lower 32 bits of
+/// the number of an [`ObjectId`], and the worker is above it.
 pub const ALL_INDEX: u32 = u32::MAX;
 
 /// A name that is cheap to record.

@@ -190,7 +190,8 @@ impl Found {
         let timeline = recording.timeline();
         let mut keys: Vec<(u32, u64, u64)> = self.objects.keys().copied().collect();
         // All nodes of a job have the same arrays, and each node has a block of their elements.
-        // What stands for all elements on a worker is divided likewise, but by itself.
+        // The objects that are all elements of a worker are divided in the same way, apart from
+        // single elements.
         let collection = |key: &(u32, u64, u64)| (key.1, is_all(key.2));
         keys.sort_unstable_by_key(|key| (collection(key), *key));
         let mut ranks = Vec::with_capacity(keys.len());

@@ -22,6 +22,9 @@ pub(super) fn place() -> Place {
 }
 
 /// The mark of one worker. Copies are the same mark.
+///
+/// It is for the [programming model](crate::Runtime::model) of the runtime alone: if other code
+/// removed the mark, messages could overtake others.
 #[derive(Clone, Debug)]
 pub struct Attention(Arc<Place>);
 
