@@ -1,5 +1,5 @@
-//! Connections: the rights to send to a node, and to write to a part of its memory. The receiver
-//! grants them.
+//! Connections: the rights to send to a node, and to write to a part of its memory or to read it.
+//! The node that has the memory grants them.
 //!
 //! A node keeps a table of the rights that it has granted. Each message names an entry and its key.
 //! The message is delivered only if the entry was made for the sender, the key is right, and the
@@ -11,6 +11,8 @@
 //! delivers no other message. If data travel in packets, the receiver itself puts them, and only
 //! within the bounds. In both cases the library of the node that puts refuses to do so after the
 //! connection was closed (`grant`).
+//!
+//! Memory that may only be read is mapped for reading only, so that the system enforces that.
 //!
 //! # Memory ordering
 //! | label | release side | acquire side | what it publishes |
@@ -28,6 +30,7 @@ use std::sync::Arc;
 
 use raddle_sync::prim::{Acquire, AtomicU64, Mutex, Relaxed, Release};
 
+use crate::access::Access;
 use crate::address::{NodeId, SegmentId};
 use crate::descriptor::Descriptor;
 use crate::error::Refusal;
@@ -38,7 +41,7 @@ use crate::mapped::Memory;
 pub(crate) struct Connection {
     pub(crate) peer: NodeId,
     pub(crate) key: u64,
-    /// The memory that may be written to, if any.
+    /// The memory that may be accessed, if any.
     pub(crate) window: Option<Window>,
 }
 
@@ -48,9 +51,10 @@ pub(crate) struct Window {
     pub(crate) segment: SegmentId,
     pub(crate) memory: Arc<Memory>,
     pub(crate) bytes: Range<u64>,
+    pub(crate) access: Access,
 }
 
-/// The part of a window into which a message has put its data.
+/// The part of a window that a message names: its data were put there, or are to be read there.
 #[derive(Clone, Debug)]
 pub(crate) struct Place<'view> {
     pub(crate) window: &'view Window,
@@ -109,8 +113,8 @@ impl Rights {
         Ok(number)
     }
 
-    /// Returns the memory into which `peer` may put data by the connection with that number and
-    /// key, if it is still open.
+    /// Returns the memory that `peer` may access by the connection with that number and key, if it
+    /// is still open.
     pub(crate) fn memory_of(&self, peer: NodeId, number: u16, key: u64) -> Option<Arc<Memory>> {
         let entries = self.entries.lock().expect("nothing panics under this lock");
         let entry = entries.get(usize::from(number).wrapping_sub(1))?.as_ref()?;
@@ -119,15 +123,15 @@ impl Rights {
         is_it.then(|| Arc::clone(&window.memory))
     }
 
-    /// Closes the connection with that number and key. Returns the node for which it was open, or
-    /// `None` if it was not open.
-    pub(crate) fn close(&self, number: u16, key: u64) -> Option<NodeId> {
+    /// Closes the connection with that number and key, and returns it. Returns `None` if it was not
+    /// open.
+    pub(crate) fn close(&self, number: u16, key: u64) -> Option<Connection> {
         let mut entries = self.entries.lock().expect("nothing panics under this lock");
         let entry = entries.get_mut(usize::from(number).wrapping_sub(1))?;
         let closed = entry.take_if(|entry| entry.key == key)?;
         // ORDERING(C1): as in `open`.
         self.version.store(self.version.load(Acquire) + 1, Release);
-        Some(closed.peer)
+        Some(closed)
     }
 
     /// Returns the numbers and keys of the open connections to a segment.
@@ -153,16 +157,17 @@ pub(crate) struct ConnectionView {
 }
 
 impl ConnectionView {
-    /// Checks that a message of `peer` is allowed. Returns the place into which it has put data, if
-    /// it has.
+    /// Checks that a message of `peer` is allowed, as is this access to the memory that it names.
+    /// Returns that part of the memory, if it names any.
     pub(crate) fn check(
         &mut self,
         rights: &Rights,
         peer: NodeId,
         descriptor: &Descriptor,
+        access: Access,
     ) -> Result<Option<Place<'_>>, Refusal> {
         let Some(index) = usize::from(descriptor.connection).checked_sub(1) else {
-            return match (descriptor.key == rights.key, descriptor.put) {
+            return match (descriptor.key == rights.key, descriptor.part) {
                 (false, _) => Err(Refusal::WrongKey),
                 (true, Some(_)) => Err(Refusal::OutOfBounds),
                 (true, None) => Ok(None),
@@ -185,10 +190,12 @@ impl ConnectionView {
         if entry.key != descriptor.key {
             return Err(Refusal::WrongKey);
         }
-        let Some((at, len)) = descriptor.put else {
+        let Some((at, len)) = descriptor.part else {
             return Ok(None);
         };
-        let window = entry.window.as_ref().ok_or(Refusal::OutOfBounds)?;
+        let window = entry.window.as_ref();
+        let window = window.filter(|window| window.access == access);
+        let window = window.ok_or(Refusal::OutOfBounds)?;
         let bytes = part_of(&window.bytes, at, len).ok_or(Refusal::OutOfBounds)?;
         Ok(Some(Place { window, bytes }))
     }

@@ -7,12 +7,12 @@
 //! | bytes | contents |
 //! |---|---|
 //! | 0..2 | number of the connection at the receiver |
-//! | 2 | flags: bit 0 doorbell, bit 1 cache hint, bit 2 put into a segment; others zero |
+//! | 2 | flags: bit 0 doorbell, bit 1 cache hint, bit 2 names bytes of a window; others zero |
 //! | 3 | number of bytes of metadata |
 //! | 4..8 | user field |
 //! | 8..16 | key of the connection |
-//! | 16..24 | for data that were put, their offset in the window; otherwise zero |
-//! | 24..32 | for data that were put, the number of bytes; otherwise zero |
+//! | 16..24 | the offset in the window of bytes that were put, or are requested; otherwise zero |
+//! | 24..32 | the number of these bytes; otherwise zero |
 //!
 //! # Source
 //! Parker, Efficient user-level event notification, section 3.4.1 and figures 5 and 6. Source and
@@ -28,7 +28,7 @@ pub(crate) const DESCRIPTOR_BYTES: usize = 32;
 
 const DOORBELL: u8 = 1;
 const CACHE_HINT: u8 = 2;
-const PUT: u8 = 4;
+const PART: u8 = 4;
 
 /// The description of a message, which travels with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ pub(crate) struct Descriptor {
     pub(crate) metadata_len: u8,
     pub(crate) user: u32,
     pub(crate) key: u64,
-    /// The offset and length of data that were put.
-    pub(crate) put: Option<(u64, u64)>,
+    /// The offset and length of the bytes of a window that were put, or that are requested.
+    pub(crate) part: Option<(u64, u64)>,
 }
 
 /// Instructions for the receiver of a message.
@@ -79,9 +79,9 @@ impl Descriptor {
         let flags = [
             (self.flags.doorbell, DOORBELL),
             (self.flags.cache_hint, CACHE_HINT),
-            (self.put.is_some(), PUT),
+            (self.part.is_some(), PART),
         ];
-        let (at, len) = self.put.unwrap_or_default();
+        let (at, len) = self.part.unwrap_or_default();
         bytes[0..2].copy_from_slice(&self.connection.to_le_bytes());
         bytes[2] = flags
             .iter()
@@ -110,9 +110,9 @@ impl Descriptor {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|index| bytes[at + index]));
         let flags = bytes[2];
         let (at, len) = (word(16), word(24));
-        let is_put = flags & PUT != 0;
-        let is_known = flags & !(DOORBELL | CACHE_HINT | PUT) == 0;
-        if !is_known || (!is_put && (at, len) != (0, 0)) {
+        let has_part = flags & PART != 0;
+        let is_known = flags & !(DOORBELL | CACHE_HINT | PART) == 0;
+        if !is_known || (!has_part && (at, len) != (0, 0)) {
             return Err(Refusal::Malformed);
         }
         let descriptor = Self {
@@ -124,7 +124,7 @@ impl Descriptor {
             metadata_len: bytes[3],
             user: u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
             key: word(8),
-            put: is_put.then_some((at, len)),
+            part: has_part.then_some((at, len)),
         };
         Ok((descriptor, metadata, data))
     }

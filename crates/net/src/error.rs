@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
+use crate::access::Access;
 use crate::address::{NodeId, PORTS_MAX, PortId, Shape};
 use crate::kind::TransportKind;
 
@@ -195,10 +196,24 @@ pub enum SendError {
         /// The largest allowed length in bytes.
         expected: usize,
     },
-    /// The target of a put lies outside the bounds of the connection.
+    /// The connection does not allow this access.
+    #[error("the connection to {node} allows only {allowed}")]
+    NotAllowed {
+        /// The node that has the memory.
+        node: NodeId,
+        /// The access that the connection allows.
+        allowed: Access,
+    },
+    /// Too many reads by this port are on their way. Finish one first.
+    #[error("{0} reads are on their way, and there can be no more")]
+    TooManyGets(usize),
+    /// The system refused the memory into which another node is to put the answer to a read.
+    #[error("the system refused memory for {0} bytes of another node")]
+    NoMemory(usize),
+    /// The target of a put, or the source of a read, lies outside the bounds of the connection.
     #[error("{len} bytes at offset {at}; expected them to lie within {bounds} bytes")]
     OutOfBounds {
-        /// The offset of the target.
+        /// The offset of the bytes.
         at: u64,
         /// The number of bytes.
         len: u64,
@@ -216,7 +231,8 @@ pub enum Refusal {
     NoConnection,
     /// The key is not the key of the connection.
     WrongKey,
-    /// Data were put outside the bounds of the connection, or the connection allows no puts.
+    /// Data were put or requested outside the bounds of the connection, or the connection does not
+    /// allow that.
     OutOfBounds,
 }
 

@@ -1,6 +1,8 @@
-//! Grants: how long a right to put lasts, which is until the node that has granted it closes it.
+//! Grants: how long a right to put or to read lasts, which is until the node that has granted it
+//! closes it.
 //!
-//! A put enters the grant, writes, sends its message, and leaves the grant. The listening thread of
+//! A put enters the grant, writes, sends its message, and leaves the grant. A read copies instead,
+//! and sends nothing. The listening thread of
 //! the process that puts closes the grant when the other node asks for it. It waits for puts in
 //! progress, which takes as long as a copy, and then answers. So once
 //! [`Node::close`](crate::Node::close) has received that answer, no put writes any more, with any
@@ -8,13 +10,13 @@
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-/// A right to put.
+/// A right to put or to read.
 #[derive(Debug)]
 pub(crate) struct Grant {
     is_open: RwLock<bool>,
 }
 
-/// A put in progress.
+/// A put or a read in progress.
 #[derive(Debug)]
 pub(crate) struct Entered<'a>(#[expect(dead_code, reason = "held")] RwLockReadGuard<'a, bool>);
 

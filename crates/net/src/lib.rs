@@ -10,18 +10,20 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `access` | the kinds of access to memory of another node |
 //! | `address` | the ids of nodes, ports and segments, and the shape of a program |
 //! | `kind` | the kinds of transport |
 //! | `error` | errors and refusals |
 //! | `descriptor`, `packet` | the wire formats of messages and packets |
 //! | `mapped` | memory that nodes share |
 //! | `random` | random keys |
+//! | `gets` | reads of other nodes' memory that are on their way in packets |
 //! | `connection` | the rights that a node grants to others |
-//! | `grant` | how long a right to put lasts |
+//! | `grant` | how long a right to put or to read lasts |
 //! | `control` | control frames: what nodes report to each other besides messages |
 //! | `failure_detector` | how the first node notices that another does not run |
 //! | `transport` | how messages travel: by shared memory, by sockets, or by MPI |
-//! | `segment` | memory into which other nodes may put data |
+//! | `segment` | memory into which other nodes may put data, or which they may read |
 //! | `shared` | the state that the ports and threads of a node share |
 //! | `port` | sending, receiving, waiting |
 //! | `node` | the handle to a node, and its listening thread |
@@ -45,6 +47,7 @@
 //! Parker, Efficient user-level event notification, chapter 3: sender-based one-sided messages,
 //! notification without the kernel.
 
+mod access;
 mod address;
 mod clock_difference;
 mod connection;
@@ -52,6 +55,7 @@ mod control;
 mod descriptor;
 mod error;
 mod failure_detector;
+mod gets;
 mod grant;
 mod kind;
 mod launch;
@@ -64,6 +68,7 @@ mod segment;
 mod shared;
 mod transport;
 
+pub use access::Access;
 pub use address::{NodeId, PORTS_MAX, PortId, SegmentId, Shape};
 pub use descriptor::Flags;
 pub use error::{NetError, Refusal, SendError};
@@ -74,5 +79,5 @@ pub use node::{ConnectionId, Node, Pump};
 pub use packet::packet_of;
 #[doc(hidden)]
 pub use port::descriptor_of_put;
-pub use port::{Arrival, DATA_MAX, Data, METADATA_MAX, Message, Port, Put};
-pub use segment::{Remote, Segment};
+pub use port::{Arrival, DATA_MAX, Data, Fetch, METADATA_MAX, Message, Port, Put};
+pub use segment::{ReadOnlySegment, Readable, Remote, Segment};

@@ -13,6 +13,7 @@
 //! | memory | view |
 //! |---|---|
 //! | segments | none: bytes are copied in and out (1) |
+//! | read-only segments | lent: the system refuses all writes (`read_only`) |
 //! | a segment as the source of a put | none: copied to the target or a private buffer (1) |
 //! | lanes: messages that arrive | lent to the closure of [`Port::poll`](crate::Port::poll) (2) |
 //! | the head of a region | none: it is read once, and copied out |
@@ -27,9 +28,11 @@
 //! 3. The request owns the buffer, and leaks it if the request is dropped early.
 
 mod memory;
+mod read_only;
 mod region;
 
 pub(crate) use memory::{Memory, Source};
+pub(crate) use read_only::ReadOnly;
 pub(crate) use region::{Region, WORDS};
 
 /// The number of bytes of a page.

@@ -26,9 +26,9 @@ use crate::control;
 use crate::error::{NetError, Refusal};
 use crate::failure_detector::Silence;
 use crate::kind::TransportKind;
-use crate::mapped::{Memory, PAGE};
+use crate::mapped::{Memory, PAGE, ReadOnly};
 use crate::port::Port;
-use crate::segment::Segment;
+use crate::segment::{ReadOnlySegment, Segment};
 use crate::shared::{Ended, Shared};
 use crate::transport::{Parts, Share};
 
@@ -165,13 +165,30 @@ impl Node {
     /// # Errors
     /// [`NetError::System`] if there is not enough memory.
     pub fn segment(&self, len: usize) -> Result<Segment, NetError> {
-        let whole = len.max(1).checked_next_multiple_of(PAGE as usize);
-        let whole = whole.ok_or(Errno::NOMEM);
-        let created = whole.and_then(|len| Memory::create("raddle-segment", len));
+        let created = whole_pages(len).and_then(|len| Memory::create("raddle-segment", len));
         let (memory, file) = created.map_err(NetError::system("memory for a segment"))?;
         let id = self.shared.next_segment();
         let owner = Arc::downgrade(&self.shared);
         Ok(Segment::new(id, memory, file, owner))
+    }
+
+    /// Registers `len` bytes of memory, rounded up to whole pages, which `fill` writes and which
+    /// never change afterwards. Other nodes may be [allowed](Self::open_to_read) to read them. Also
+    /// returns the result of `fill`.
+    ///
+    /// # Errors
+    /// [`NetError::System`] if there is not enough memory.
+    pub fn read_only_segment<R>(
+        &self,
+        len: usize,
+        fill: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<(ReadOnlySegment, R), NetError> {
+        let created =
+            whole_pages(len).and_then(|len| ReadOnly::create("raddle-segment", len, fill));
+        let (bytes, file, filled) = created.map_err(NetError::system("memory for a segment"))?;
+        let id = self.shared.next_segment();
+        let owner = Arc::downgrade(&self.shared);
+        Ok((ReadOnlySegment::new(id, bytes, file, owner), filled))
     }
 
     /// Returns the number of messages that were refused for the given reason.
@@ -232,6 +249,15 @@ impl Node {
             let _ = listener.join();
         }
     }
+}
+
+/// Rounds a number of bytes up to whole pages, at least one.
+///
+/// # Errors
+/// `ENOMEM` for a number that no memory has.
+fn whole_pages(len: usize) -> Result<usize, Errno> {
+    let whole = len.max(1).checked_next_multiple_of(PAGE as usize);
+    whole.ok_or(Errno::NOMEM)
 }
 
 impl Drop for Node {

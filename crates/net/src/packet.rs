@@ -8,7 +8,7 @@
 //! |---|---|
 //! | 0..4 | CRC-32C of all that follows, header and parts |
 //! | 4..8 | number of the packet, from 0, modulo 2³² |
-//! | 8 | kind: 16 message, 17 put, 18 part (see [`Kind`]) |
+//! | 8 | kind: 16 message, 17 put, 18 part, 19 get, 20 got (see [`Kind`]) |
 //! | 9 | 1 if the receiver is to be woken, otherwise 0 |
 //! | 10..12 | number of bytes of the short part |
 //! | 12..16 | number of bytes of the long part |
@@ -37,11 +37,17 @@ pub(crate) enum Kind {
     Put = 17,
     /// A long part that is put into a segment without a message. The message follows later.
     Part = 18,
+    /// A request for bytes of a segment of the receiver. The network layer of the receiver answers
+    /// it: no port receives it.
+    Get = 19,
+    /// The last part of the answer to a request. Its long part is put into the memory that the
+    /// request named, and wakes the port that waits for it. No port receives a message.
+    Got = 20,
 }
 
 impl Kind {
-    fn of(byte: u8) -> Option<Self> {
-        [Self::Message, Self::Put, Self::Part]
+    pub(crate) fn of(byte: u8) -> Option<Self> {
+        [Self::Message, Self::Put, Self::Part, Self::Get, Self::Got]
             .into_iter()
             .find(|&kind| kind as u8 == byte)
     }

@@ -10,6 +10,7 @@
 //!    are delivered first.
 
 mod event_thread;
+mod get;
 mod news;
 mod put;
 
@@ -27,6 +28,7 @@ use raddle_sync::prim::{Acquire, spin_loop};
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
 use raddle_trace::record;
 
+use crate::access::Access;
 use crate::address::{NodeId, PortId, SegmentId};
 use crate::connection::{ConnectionView, Place};
 use crate::descriptor::{DESCRIPTOR_BYTES, Descriptor, Flags};
@@ -37,8 +39,10 @@ use crate::segment::Remote;
 use crate::shared::{Ended, Shared};
 use crate::transport::{Link, Outgoing};
 use event_thread::EventThread;
+use get::Landings;
 use news::{News, first_unknown};
 
+pub use self::get::Fetch;
 pub use self::put::Put;
 
 /// The largest number of bytes of metadata of a message.
@@ -78,6 +82,8 @@ pub struct Port {
     copier: Copier,
     /// A copy of data from a segment while they are sent as a packet.
     packet_data: Vec<u8>,
+    /// The memory into which other nodes put the bytes that this port reads.
+    landings: Landings,
     /// The thread that notifies an event loop, from its first use on.
     events: Option<EventThread>,
 }
@@ -144,6 +150,7 @@ impl Port {
             budget: SpinBudget::default(),
             copier: Copier::default(),
             packet_data: Vec::new(),
+            landings: Landings::default(),
             events: None,
             shared,
         }
@@ -170,7 +177,7 @@ impl Port {
             metadata_len: 0,
             user: message.user,
             key: self.shared.rights.key,
-            put: None,
+            part: None,
         };
         self.send_by(to, descriptor, message.metadata, data)
     }
@@ -184,7 +191,7 @@ impl Port {
         data: &[u8],
     ) -> Result<(), SendError> {
         check_len("metadata", metadata.len(), METADATA_MAX)?;
-        let is_put = descriptor.put.is_some();
+        let is_put = descriptor.part.is_some();
         if !is_put {
             check_len("data", data.len(), DATA_MAX)?;
         }
@@ -321,18 +328,24 @@ impl Port {
 
     /// Waits like [`wait`](Self::wait), in a given way.
     pub fn wait_by(&mut self, way: Way) {
+        self.wait_until(way, Self::has_news);
+    }
+
+    /// Waits until `done` returns true, in a given way. What makes it true rings the cell of this
+    /// port, or is pumped.
+    fn wait_until(&mut self, way: Way, done: impl Fn(&Self) -> bool) {
         if let Some(events) = &mut self.events {
             events.disarm();
         }
         let mut budget = std::mem::take(&mut self.budget);
         if !self.shared.capabilities.needs_pump() {
-            budget.wait_until(self.cell(), way, || self.has_news());
-        } else if !self.pump_for(way.limit(budget.spin())) {
+            budget.wait_until(self.cell(), way, || done(self));
+        } else if !self.pump_for(way.limit(budget.spin()), &done) {
             let start = Instant::now();
             // A thread that waits without the kernel has pumped by itself, without a limit, above.
             self.shared.while_pumped(|| {
                 self.cell()
-                    .wait_until(Way::Futex, Duration::ZERO, || self.has_news());
+                    .wait_until(Way::Futex, Duration::ZERO, || done(self));
             });
             budget.observe(start.elapsed());
         } else {
@@ -341,12 +354,11 @@ impl Port {
         self.budget = budget;
     }
 
-    /// Pumps until `poll` has something to return, or `limit` is over. Returns true in the first
-    /// case.
-    fn pump_for(&self, limit: Duration) -> bool {
+    /// Pumps until `done` returns true, or `limit` is over. Returns true in the first case.
+    fn pump_for(&self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
         let start = Instant::now();
         loop {
-            if self.has_news() || (self.shared.transport.pump() && self.has_news()) {
+            if done(self) || (self.shared.transport.pump() && done(self)) {
                 return true;
             }
             if start.elapsed() >= limit {
@@ -469,7 +481,9 @@ impl Port {
                 let read =
                     Descriptor::read(found.short).and_then(|(descriptor, metadata, data)| {
                         let rights = &self.shared.rights;
-                        let put = self.view.check(rights, from.node, &descriptor)?;
+                        let put = self
+                            .view
+                            .check(rights, from.node, &descriptor, Access::Put)?;
                         Ok((descriptor, metadata, data, put))
                     });
                 let (descriptor, metadata, few, put) = match read {
@@ -612,15 +626,14 @@ pub fn descriptor_of_put(
     len: u64,
     message: Message<'_>,
 ) -> [u8; DESCRIPTOR_BYTES] {
-    let put = Some((at, len));
-    descriptor_by(remote, message, put).write()
+    descriptor_by(remote, message, Some((at, len))).write()
 }
 
 /// Returns the descriptor of a message sent through its own connection.
 const fn descriptor_by(
     remote: &Remote,
     message: Message<'_>,
-    put: Option<(u64, u64)>,
+    part: Option<(u64, u64)>,
 ) -> Descriptor {
     Descriptor {
         connection: remote.connection,
@@ -628,7 +641,7 @@ const fn descriptor_by(
         metadata_len: 0,
         user: message.user,
         key: remote.key,
-        put,
+        part,
     }
 }
 

@@ -1,4 +1,5 @@
-//! Segments: registered memory into which other nodes may put data, as far as connections allow.
+//! Segments: registered memory into which other nodes may put data, or which they may read, as far
+//! as connections allow.
 //!
 //! References to a segment's bytes are never given out, because a put, or a write through a clone,
 //! may happen while they are read. The bytes are copied in and out, which is sound whatever other
@@ -19,17 +20,22 @@
 //! # Ok::<(), raddle_net::NetError>(())
 //! ```
 
+mod read_only;
+
 use std::fmt;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::ptr;
 use std::sync::{Arc, Weak};
 
+use crate::access::Access;
 use crate::address::{NodeId, SegmentId};
 use crate::connection::Rights;
 use crate::error::SendError;
 use crate::grant::Grant;
 use crate::mapped::{Memory, Source};
+
+pub use self::read_only::{ReadOnlySegment, Readable};
 
 /// The node that has registered a segment.
 pub(crate) trait SegmentOwner: fmt::Debug + Send + Sync {
@@ -64,10 +70,10 @@ pub struct Segment(Arc<Registered>);
 
 /// The state that clones of a segment share.
 #[derive(Debug)]
-struct Registered {
-    id: SegmentId,
-    memory: Arc<Memory>,
-    file: OwnedFd,
+pub(crate) struct Registered {
+    pub(crate) id: SegmentId,
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) file: OwnedFd,
     owner: Weak<dyn SegmentOwner>,
 }
 
@@ -129,17 +135,13 @@ impl Segment {
         self.0.memory.write(at, bytes);
     }
 
-    /// Checks that the bytes lie in the segment.
-    ///
-    /// # Panics
-    /// If they do not.
     #[track_caller]
-    pub(crate) fn check(&self, bytes: &Range<usize>) {
-        assert!(
-            bytes.start <= bytes.end && bytes.end <= self.len(),
-            "bytes {bytes:?} of a segment of {}",
-            self.len()
-        );
+    fn check(&self, bytes: &Range<usize>) {
+        self.0.check(bytes);
+    }
+
+    pub(crate) fn registered(&self) -> &Registered {
+        &self.0
     }
 
     /// Returns some of the bytes as the source of a put.
@@ -147,18 +149,25 @@ impl Segment {
         self.check(&bytes);
         Source::of_memory(&self.0.memory, bytes.start, bytes.len())
     }
+}
+
+impl Registered {
+    /// Checks that the bytes lie in the segment.
+    ///
+    /// # Panics
+    /// If they do not.
+    #[track_caller]
+    pub(crate) fn check(&self, bytes: &Range<usize>) {
+        let len = self.memory.len();
+        assert!(
+            bytes.start <= bytes.end && bytes.end <= len,
+            "bytes {bytes:?} of a segment of {len}"
+        );
+    }
 
     /// Returns true if `owner` has registered the segment.
     pub(crate) fn is_of<O: SegmentOwner>(&self, owner: &Arc<O>) -> bool {
-        ptr::addr_eq(self.0.owner.as_ptr(), Arc::as_ptr(owner))
-    }
-
-    pub(crate) fn file(&self) -> &OwnedFd {
-        &self.0.file
-    }
-
-    pub(crate) fn memory(&self) -> &Arc<Memory> {
-        &self.0.memory
+        ptr::addr_eq(self.owner.as_ptr(), Arc::as_ptr(owner))
     }
 }
 
@@ -171,7 +180,7 @@ impl Drop for Registered {
 }
 
 /// The right to send to a node by a connection of its own, and to put data into a part of that
-/// node's memory.
+/// node's memory, or to read that part.
 ///
 /// It is valid for the node that has [accepted](crate::Node::accept) the connection, until the
 /// other node [closes](crate::Node::close) it.
@@ -188,10 +197,11 @@ pub struct Remote {
     pub(crate) grant: Arc<Grant>,
 }
 
-/// The bytes that may be written to.
+/// The bytes that may be accessed.
 #[derive(Debug)]
 pub(crate) struct RemoteWindow {
     pub(crate) len: u64,
+    pub(crate) access: Access,
     /// If memory is shared: the mapping in this process, and the offset of the window in the
     /// mapping, which begins at a page boundary.
     pub(crate) mapped: Option<(Arc<Memory>, usize)>,
@@ -203,24 +213,42 @@ impl Remote {
         self.node
     }
 
-    /// Returns the number of bytes that may be written to.
+    /// Returns the access that the node has allowed.
+    pub const fn access(&self) -> Access {
+        self.window.access
+    }
+
+    /// Returns the number of bytes that may be accessed.
     pub const fn len(&self) -> u64 {
         self.window.len
     }
 
-    /// Returns true if nothing may be written to.
+    /// Returns true if no byte may be accessed.
     pub const fn is_empty(&self) -> bool {
         self.window.len == 0
     }
 
-    /// Checks that `len` bytes may be put at offset `at` of the window, by a port of the node that
-    /// has the rights `holder`.
+    /// Checks that `len` bytes at offset `at` of the window may be accessed, by a port of the node
+    /// that has the rights `holder`.
     ///
     /// # Errors
-    /// [`SendError::OutOfBounds`] and [`SendError::NotAccepted`].
-    pub(crate) fn check(&self, at: u64, len: u64, holder: &Arc<Rights>) -> Result<(), SendError> {
+    /// [`SendError::OutOfBounds`], [`SendError::NotAllowed`] and [`SendError::NotAccepted`].
+    #[inline]
+    pub(crate) fn check(
+        &self,
+        access: Access,
+        at: u64,
+        len: u64,
+        holder: &Arc<Rights>,
+    ) -> Result<(), SendError> {
         if self.holder.as_ptr() != Arc::as_ptr(holder) {
             return Err(SendError::NotAccepted(self.node));
+        }
+        if self.window.access != access {
+            return Err(SendError::NotAllowed {
+                node: self.node,
+                allowed: self.window.access,
+            });
         }
         let bounds = self.window.len;
         if at.checked_add(len).is_none_or(|end| end > bounds) {

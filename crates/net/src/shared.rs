@@ -28,11 +28,13 @@ use raddle_trace::trace_file::JobNumbers;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
+use crate::access::Access;
 use crate::address::{NodeId, SegmentId, Shape};
-use crate::connection::Rights;
+use crate::connection::{Connection, Rights};
 use crate::control::{self, Controls};
 use crate::error::{NetError, SendError};
 use crate::failure_detector::Silence;
+use crate::gets::Gets;
 use crate::mapped::Region;
 use crate::segment::SegmentOwner;
 use crate::transport::{Capabilities, Parts, Transport};
@@ -59,6 +61,8 @@ pub(crate) struct Shared {
     pub(crate) transport: Box<dyn Transport>,
     pub(crate) capabilities: Capabilities,
     pub(crate) controls: Controls,
+    /// The reads by the ports of this node that are on their way in packets.
+    pub(crate) gets: Arc<Gets>,
     /// The state of each node.
     states: Vec<AtomicU32>,
     /// The number of changes of `states`.
@@ -95,6 +99,7 @@ impl Shared {
             transport,
             capabilities,
             controls,
+            gets,
         } = parts;
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let wake = eventfd(0, flags).map_err(NetError::system("an event"))?;
@@ -107,6 +112,7 @@ impl Shared {
             transport,
             capabilities,
             controls,
+            gets,
             states: shape.node_ids().map(|_| AtomicU32::new(ALIVE)).collect(),
             changes: AtomicU32::new(0),
             wake,
@@ -323,9 +329,13 @@ impl Shared {
     pub(crate) fn close_all(&self, connections: impl IntoIterator<Item = (u16, u64)>) {
         let mut closed = Vec::new();
         for (number, key) in connections {
-            let Some(peer) = self.rights.close(number, key) else {
+            let Some(Connection { peer, window, .. }) = self.rights.close(number, key) else {
                 continue;
             };
+            let is_read = window.is_some_and(|window| window.access == Access::Get);
+            if is_read && !self.capabilities.shares_memory_with(peer) {
+                self.end_pumping();
+            }
             self.reports().closing.insert(key);
             let words = [number.into(), key, 0, 0, 0];
             // A node that is gone puts nothing, and a node that has left sends no frames.

@@ -44,9 +44,11 @@ use crate::clock_difference::ClockDifference;
 use crate::connection::Rights;
 use crate::control::Controls;
 use crate::error::NetError;
+use crate::gets::Gets;
 use crate::kind::TransportKind;
 use crate::mapped::Region;
 
+pub(crate) use inbound::Reply;
 pub(crate) use interface::{Capabilities, Link, Notice, Outgoing, Transport};
 pub(crate) use progress::Progress;
 pub(crate) use share::Share;
@@ -64,6 +66,8 @@ pub(crate) struct Parts {
     pub(crate) transport: Box<dyn Transport>,
     pub(crate) capabilities: Capabilities,
     pub(crate) controls: Controls,
+    /// The reads by the ports of this node that are on their way in packets.
+    pub(crate) gets: Arc<Gets>,
 }
 
 /// Connects this process, which MPI has started, to the others. All of them have to call this. Also

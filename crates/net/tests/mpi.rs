@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::env;
 use std::process::Output;
 
-use exchange::{here, others, port_of, put_and_look, receive, until_one_is_gone};
+use exchange::{here, others, port_of, put_and_look, read_all, receive, until_one_is_gone};
 use raddle_net::{
     Arrival, DATA_MAX, Flags, Launch, Message, NetError, Node, NodeId, Nodes, Refusal, SendError,
     Shape, TransportKind, descriptor_of_put,
@@ -155,6 +155,11 @@ fn exchange(nodes: Nodes) {
 fn data_are_put_into_a_segment_of_another_process() {
     let test = "data_are_put_into_a_segment_of_another_process";
     as_nodes(test, 2, put_and_look);
+}
+
+#[test]
+fn processes_read_memory_of_each_other() {
+    as_nodes("processes_read_memory_of_each_other", 3, read_all);
 }
 
 #[test]

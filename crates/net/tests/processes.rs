@@ -15,7 +15,10 @@ use std::time::Duration;
 use std::{fs, io};
 
 use again::{by_each_transport, launch};
-use exchange::{here, next_end, port_of, put_and_look, receive, until_one_is_gone};
+use exchange::{
+    here, next_end, port_of, put_and_look, read_all, read_until_one_is_gone, receive,
+    until_one_is_gone,
+};
 use raddle_net::{
     Launch, Message, NetError, NodeId, Nodes, Port, PortId, SendError, Shape, TransportKind,
 };
@@ -25,6 +28,7 @@ use rustix::process::Signal;
 by_each_transport! {
     a_number_passes_through_all_processes
     data_are_put_into_the_memory_of_another_process
+    processes_read_memory_of_each_other
     an_event_loop_waits_for_another_process_and_for_its_end
     a_node_that_fails_is_reported
     the_reason_of_a_failed_node_is_quoted
@@ -32,6 +36,7 @@ by_each_transport! {
     a_slow_node_is_waited_for_until_the_given_limit
     a_killed_node_blocks_no_other_and_leaves_nothing_behind
     a_killed_node_wakes_all_sleeping_nodes
+    a_killed_node_ends_all_reads_of_its_memory
     all_nodes_end_when_the_first_is_killed
 }
 
@@ -81,6 +86,10 @@ fn a_number_passes_through_all_processes(test: &str, kind: TransportKind) {
 
 fn data_are_put_into_the_memory_of_another_process(test: &str, kind: TransportKind) {
     put_and_look(start(test, kind, 2));
+}
+
+fn processes_read_memory_of_each_other(test: &str, kind: TransportKind) {
+    read_all(start(test, kind, 3));
 }
 
 /// Checks that a descriptor becomes readable for messages of another process, and for its end.
@@ -236,6 +245,11 @@ fn a_killed_node_blocks_no_other_and_leaves_nothing_behind(test: &str, kind: Tra
 fn a_killed_node_wakes_all_sleeping_nodes(test: &str, kind: TransportKind) {
     let until_gone = |_: &Nodes, port: &mut Port| next_end(port).to_string();
     kill_one(test, kind, 50, until_gone, |_| ());
+}
+
+/// Checks that no node waits for the answer of a node that was killed.
+fn a_killed_node_ends_all_reads_of_its_memory(test: &str, kind: TransportKind) {
+    kill_one(test, kind, 50, read_until_one_is_gone, |_| ());
 }
 
 /// Kills one of the nodes that the first node has started, at a random time, while each node runs

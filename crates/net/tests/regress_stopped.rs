@@ -11,7 +11,7 @@ use std::fs;
 use std::time::Duration;
 
 use again::{by_each_transport, launch};
-use exchange::{next_end, port_of, put_after_close, say, wait_for_messages};
+use exchange::{next_end, port_of, put_after_close, read, say, share, wait_for_messages};
 use raddle_net::{Message, NetError, NodeId, Nodes, Port, SendError, TransportKind};
 use rustix::process::Signal;
 
@@ -21,6 +21,7 @@ by_each_transport! {
     a_stopped_node_ends_the_wait_of_the_first_also_after_another_was_killed
     a_node_that_is_stopped_at_the_end_is_not_waited_for
     a_put_after_close_is_refused_between_processes
+    a_read_of_a_stopped_node_ends
 }
 
 /// Starts or joins the nodes of a test, which give up a node that does not answer.
@@ -134,4 +135,28 @@ fn a_node_that_is_stopped_at_the_end_is_not_waited_for(test: &str, kind: Transpo
 
 fn a_put_after_close_is_refused_between_processes(test: &str, kind: TransportKind) {
     put_after_close(start(test, kind, 2));
+}
+
+/// Reads memory of a node that is stopped meanwhile. With shared memory the bytes are there until
+/// the node counts as ended. Otherwise the wait for the answer ends then.
+fn a_read_of_a_stopped_node_ends(test: &str, kind: TransportKind) {
+    let nodes = start(test, kind, 2);
+    let mut port = nodes.node().port(0);
+    let (segment, remotes) = share(nodes.node()).expect("the other node runs");
+    if nodes.node().id() != NodeId(0) {
+        say(&mut port, NodeId(0));
+        serve(&mut port);
+        return;
+    }
+    wait_for_messages(&mut port, 1);
+    read(&mut port, &remotes[0], 0, 1_000).expect("the other node runs");
+    signal(&nodes, NodeId(1), Signal::STOP);
+    let error = loop {
+        if let Err(error) = read(&mut port, &remotes[0], 0, 1_000) {
+            break error;
+        }
+    };
+    assert_eq!(error, SendError::Silent(NodeId(1)));
+    drop((port, segment, remotes));
+    nodes.finish().expect_err("the node does not run");
 }

@@ -16,6 +16,7 @@ fn table() -> (Rights, u16) {
         segment: SegmentId(5),
         memory: Arc::new(memory),
         bytes: 100..200,
+        access: Access::Put,
     };
     let connection = Connection {
         peer: PEER,
@@ -26,20 +27,20 @@ fn table() -> (Rights, u16) {
     (table, number)
 }
 
-fn message(connection: u16, key: u64, put: Option<(u64, u64)>) -> Descriptor {
+fn message(connection: u16, key: u64, part: Option<(u64, u64)>) -> Descriptor {
     Descriptor {
         connection,
         flags: Flags::default(),
         metadata_len: 0,
         user: 0,
         key,
-        put,
+        part,
     }
 }
 
 fn check(peer: NodeId, descriptor: &Descriptor) -> Result<Option<Range<u64>>, Refusal> {
     let mut view = ConnectionView::default();
-    let found = view.check(&table().0, peer, descriptor)?;
+    let found = view.check(&table().0, peer, descriptor, Access::Put)?;
     Ok(found.map(|put| put.bytes))
 }
 
@@ -81,13 +82,19 @@ fn a_closed_connection_allows_nothing() {
     let (table, number) = table();
     let mut view = ConnectionView::default();
     let message = message(number, KEY, None);
-    assert!(matches!(view.check(&table, PEER, &message), Ok(None)));
-    assert_eq!(table.close(number, KEY), Some(PEER));
-    let refused = view.check(&table, PEER, &message);
+    assert!(matches!(
+        view.check(&table, PEER, &message, Access::Put),
+        Ok(None)
+    ));
+    assert_eq!(
+        table.close(number, KEY).map(|closed| closed.peer),
+        Some(PEER)
+    );
+    let refused = view.check(&table, PEER, &message, Access::Put);
     assert_eq!(refused.err(), Some(Refusal::NoConnection));
-    assert_eq!(table.close(0, START_KEY), None);
-    assert_eq!(table.close(number, KEY), None);
-    assert_eq!(table.close(number + 1, KEY), None);
+    assert!(table.close(0, START_KEY).is_none());
+    assert!(table.close(number, KEY).is_none());
+    assert!(table.close(number + 1, KEY).is_none());
 }
 
 // The number of a closed connection may be reused for another node. Regression: a node that had not
@@ -99,11 +106,24 @@ fn only_the_allowed_node_gets_the_memory() {
     assert!(table.memory_of(NodeId(2), number, KEY).is_none());
     assert!(table.memory_of(PEER, number, KEY + 1).is_none());
     // Numbers are reused, so a close with another key than the connection's has no effect.
-    assert_eq!(table.close(number, KEY + 1), None);
+    assert!(table.close(number, KEY + 1).is_none());
     assert!(table.memory_of(PEER, number, KEY).is_some());
-    assert_eq!(table.close(number, KEY), Some(PEER));
+    assert_eq!(
+        table.close(number, KEY).map(|closed| closed.peer),
+        Some(PEER)
+    );
     assert!(table.memory_of(PEER, number, KEY).is_none());
     assert!(table.memory_of(PEER, 0, START_KEY).is_none());
+}
+
+#[test]
+fn a_connection_allows_one_kind_of_access() {
+    let (table, number) = table();
+    let mut view = ConnectionView::default();
+    let named = message(number, KEY, Some((0, 10)));
+    let refused = view.check(&table, PEER, &named, Access::Get).err();
+    assert_eq!(refused, Some(Refusal::OutOfBounds));
+    assert!(view.check(&table, PEER, &named, Access::Put).is_ok());
 }
 
 proptest! {

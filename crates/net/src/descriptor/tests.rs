@@ -17,13 +17,13 @@ fn descriptors() -> impl Strategy<Value = Descriptor> {
         any::<u64>(),
         any::<Option<(u64, u64)>>(),
     )
-        .prop_map(|(connection, flags, user, key, put)| Descriptor {
+        .prop_map(|(connection, flags, user, key, part)| Descriptor {
             connection,
             flags,
             metadata_len: 0,
             user,
             key,
-            put,
+            part,
         })
 }
 
@@ -61,7 +61,7 @@ fn a_truncated_descriptor_is_malformed() {
         metadata_len: 0,
         user: 2,
         key: 3,
-        put: None,
+        part: None,
     }
     .write();
     for len in 0..whole.len() {

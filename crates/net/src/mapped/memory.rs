@@ -9,8 +9,9 @@
 //! The memory is that of `memfd_create`, not of `shm_open`: it has no name that could remain, its
 //! size can be sealed, and only processes that were given its descriptor can reach it.
 
+use std::io;
 use std::ops::Range;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -20,7 +21,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-/// Bytes that are mapped, and stay mapped.
+/// Bytes that are mapped, and stay mapped. Those that are mapped for reading only are never written
+/// to: a connection that allows reads allows no puts.
 #[derive(Debug)]
 pub(crate) struct Memory {
     map: MmapRaw,
@@ -30,11 +32,17 @@ impl Memory {
     /// Creates `len` zero bytes. A page exists only once it is touched, and no process can change
     /// the number of bytes.
     pub(crate) fn create(name: &str, len: usize) -> Result<(Self, OwnedFd), Errno> {
+        let file = Self::create_file(name, len)?;
+        fcntl_add_seals(&file, Self::seals() | SealFlags::SEAL)?;
+        Ok((Self::open(&file, 0..len)?, file))
+    }
+
+    /// Creates `len` zero bytes that are not mapped, and not sealed.
+    pub(super) fn create_file(name: &str, len: usize) -> Result<OwnedFd, Errno> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create(name, flags)?;
         ftruncate(&file, len as u64)?;
-        fcntl_add_seals(&file, Self::seals() | SealFlags::SEAL)?;
-        Ok((Self::open(&file, 0..len)?, file))
+        Ok(file)
     }
 
     /// Maps a part of memory that another process may have created.
@@ -42,6 +50,22 @@ impl Memory {
     /// # Errors
     /// `EINVAL` if the memory is smaller, or if a process could shrink it.
     pub(crate) fn open(file: impl AsFd, bytes: Range<usize>) -> Result<Self, Errno> {
+        Self::map(file, bytes, |options, file| options.map_raw(file))
+    }
+
+    /// Maps a part of memory for reading only. A write to it ends the process.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub(crate) fn open_to_read(file: impl AsFd, bytes: Range<usize>) -> Result<Self, Errno> {
+        Self::map(file, bytes, |options, file| options.map_raw_read_only(file))
+    }
+
+    fn map(
+        file: impl AsFd,
+        bytes: Range<usize>,
+        map: impl FnOnce(&MmapOptions, &BorrowedFd<'_>) -> io::Result<MmapRaw>,
+    ) -> Result<Self, Errno> {
         let is_sealed = fcntl_get_seals(&file)?.contains(Self::seals());
         let len = fstat(&file)?.st_size;
         if !is_sealed || u64::try_from(len).is_ok_and(|len| len < bytes.end as u64) {
@@ -49,12 +73,13 @@ impl Memory {
         }
         let mut options = MmapOptions::new();
         options.offset(bytes.start as u64).len(bytes.len());
-        let map = options.map_raw(&file.as_fd());
+        let map = map(&options, &file.as_fd());
         let map = map.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::NOMEM))?;
         Ok(Self { map })
     }
 
-    fn seals() -> SealFlags {
+    /// Returns the seals without which no memory is mapped: its size cannot change.
+    pub(super) fn seals() -> SealFlags {
         SealFlags::SHRINK | SealFlags::GROW
     }
 

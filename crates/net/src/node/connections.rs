@@ -8,13 +8,16 @@ use std::ops::Range;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
+use rustix::io::Errno;
+
 use super::Node;
+use crate::access::Access;
 use crate::address::NodeId;
 use crate::connection::{Connection, Window};
 use crate::control;
 use crate::error::NetError;
 use crate::random::random;
-use crate::segment::{Remote, Segment};
+use crate::segment::{Readable, Registered, Remote, Segment};
 
 /// A connection that this node has opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +42,38 @@ impl Node {
         segment: &Segment,
         bytes: Range<usize>,
     ) -> Result<ConnectionId, NetError> {
+        self.open_for(Access::Put, peer, segment.registered(), bytes)
+    }
+
+    /// Opens a connection for `peer`, by which that node may read `bytes` of the segment.
+    ///
+    /// If the nodes share memory, the peer copies the bytes by itself
+    /// ([`Port::get`](crate::Port::get)). Otherwise the listening thread of this node, or another
+    /// thread that receives packets, answers its requests. For that, the listening thread receives
+    /// packets for as long as the connection is open. In both cases no thread of the program takes
+    /// part.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    /// # Panics
+    /// As [`open`](Self::open).
+    pub fn open_to_read<'a>(
+        &self,
+        peer: NodeId,
+        segment: impl Into<Readable<'a>>,
+        bytes: Range<usize>,
+    ) -> Result<ConnectionId, NetError> {
+        let Readable(segment) = segment.into();
+        self.open_for(Access::Get, peer, segment, bytes)
+    }
+
+    fn open_for(
+        &self,
+        access: Access,
+        peer: NodeId,
+        segment: &Registered,
+        bytes: Range<usize>,
+    ) -> Result<ConnectionId, NetError> {
         let shared = &self.shared;
         segment.check(&bytes);
         assert!(
@@ -57,24 +92,36 @@ impl Node {
             peer,
             key,
             window: Some(Window {
-                segment: segment.id(),
-                memory: Arc::clone(segment.memory()),
+                segment: segment.id,
+                memory: Arc::clone(&segment.memory),
                 bytes: window.clone(),
+                access,
             }),
         };
         let number = shared.rights.open(entry);
         let number = number.map_err(NetError::TooManyConnections)?;
         // The peer needs the file if it has to map the memory.
-        let words = [number.into(), key, window.start, window.end, 0];
-        let file = segment.file().as_fd();
+        let words = [number.into(), key, window.start, window.end, access.word()];
+        let file = segment.file.as_fd();
         let is_mapped =
             shared.capabilities.shares_memory_with(peer) && shared.rights_of(peer).is_none();
         let files = if is_mapped { &[file][..] } else { &[] };
         let sent = shared.controls.send(peer, control::OFFER, words, files);
         if let Err(error) = sent {
             shared.rights.close(number, key);
-            shared.check_alive(peer)?;
-            return Err(NetError::system("a message to another node")(error));
+            if !matches!(error, Errno::PIPE | Errno::CONNRESET) {
+                return Err(NetError::system("a message to another node")(error));
+            }
+            // The other end of the socket is closed. The listening thread is about to see that, and
+            // whether the node has left or died.
+            return Err(shared.wait_for(|_| {
+                let ended = shared.check_alive(peer).err();
+                ended.or_else(|| shared.has_left().then(|| NetError::Left(self.id())))
+            }));
+        }
+        if access == Access::Get && !shared.capabilities.shares_memory_with(peer) {
+            // Requests of the peer are answered even if no thread of this node waits for messages.
+            shared.begin_pumping();
         }
         Ok(ConnectionId { number, key })
     }

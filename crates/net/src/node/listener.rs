@@ -10,6 +10,7 @@ use raddle_sync::prim::thread;
 use rustix::io::Errno;
 
 use super::poll_interval::PollInterval;
+use crate::access::Access;
 use crate::address::NodeId;
 use crate::control::{self, Frame};
 use crate::error::NetError;
@@ -231,10 +232,11 @@ impl Listener<'_> {
     fn remote_of(&self, from: NodeId, frame: Frame) -> Result<Remote, NetError> {
         let node = self.node;
         let refused = NetError::system("memory that another node has allowed this one");
-        let [connection, key, start, end, _] = frame.words;
+        let [connection, key, start, end, access] = frame.words;
         let len = end.checked_sub(start).ok_or(Errno::INVAL);
         let len = len.map_err(&refused)?;
         let connection = u16::try_from(connection).map_err(|_| refused(Errno::INVAL))?;
+        let access = Access::of_word(access).ok_or_else(|| refused(Errno::INVAL))?;
         let mut is_open = true;
         let mapped = if let Some(rights) = node.rights_of(from) {
             let memory = rights.memory_of(node.me, connection, key);
@@ -252,7 +254,11 @@ impl Listener<'_> {
             let page = start / PAGE * PAGE;
             // Addresses have 64 bits, as these offsets.
             let mapped = page as usize..end.max(page + 1) as usize;
-            let memory = Memory::open(file, mapped).map_err(&refused)?;
+            let memory = match access {
+                Access::Put => Memory::open(file, mapped),
+                Access::Get => Memory::open_to_read(file, mapped),
+            };
+            let memory = memory.map_err(&refused)?;
             Some((Arc::new(memory), (start - page) as usize))
         } else {
             None
@@ -261,7 +267,11 @@ impl Listener<'_> {
             node: from,
             connection,
             key,
-            window: RemoteWindow { len, mapped },
+            window: RemoteWindow {
+                len,
+                access,
+                mapped,
+            },
             holder: Arc::downgrade(&node.rights),
             grant: Arc::new(Grant::new(is_open)),
         })

@@ -5,6 +5,7 @@ use std::ops::Range;
 use raddle_sync::hand_over::Reader;
 
 use super::{DATA_MAX, METADATA_MAX, Message, Port, check_len, descriptor_by};
+use crate::access::Access;
 use crate::address::PortId;
 use crate::descriptor::Descriptor;
 use crate::error::SendError;
@@ -86,8 +87,9 @@ impl Port {
     /// them there when the message arrives.
     ///
     /// # Errors
-    /// Those of [`send`](Self::send), [`SendError::OutOfBounds`], [`SendError::Closed`] if the
-    /// receiver has closed the connection, and [`SendError::NotAccepted`]. On [`SendError::Full`],
+    /// Those of [`send`](Self::send), [`SendError::OutOfBounds`], [`SendError::NotAllowed`],
+    /// [`SendError::Closed`] if the receiver has closed the connection, and
+    /// [`SendError::NotAccepted`]. On [`SendError::Full`],
     /// some of the data may have been put, and no message has been sent. The same `put`, passed
     /// again, continues from there. Once the message has been sent, the `put` starts again from the
     /// beginning.
@@ -104,7 +106,7 @@ impl Port {
             ..
         } = *put;
         let len = data.len();
-        remote.check(at, len as u64, &self.shared.rights)?;
+        remote.check(Access::Put, at, len as u64, &self.shared.rights)?;
         check_len("metadata", message.metadata.len(), METADATA_MAX)?;
         // Returns an error if the node has ended, so that its memory is not written to.
         self.link_to(to)?;

@@ -1,5 +1,8 @@
 //! The packets that arrive from one node. They are checked against the rights of this node and
-//! written into its lanes, in order.
+//! written into its lanes, in order. Requests for bytes of this node's segments are answered
+//! (`answers`), and answers to the requests of this node are written to their places (`gets`).
+
+mod answers;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,14 +10,19 @@ use std::sync::Arc;
 
 use raddle_sync::hand_over::Reader;
 
+use self::answers::{Answer, Answers};
 use super::memory::LaneLink;
 use super::{Link, Outgoing};
+use crate::access::Access;
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::{ConnectionView, Place, Rights};
 use crate::descriptor::Descriptor;
 use crate::error::{Refusal, SendError};
+use crate::gets::{Gets, Token};
 use crate::mapped::Region;
 use crate::packet::{Kind, PACKET_BYTES_MAX, Packet};
+
+pub(crate) use self::answers::Reply;
 
 /// The number of packets that are received from one node before the next node has its turn.
 const TURN: usize = 16;
@@ -30,6 +38,7 @@ pub(super) struct Inbound {
     shape: Shape,
     own: Arc<Region>,
     rights: Arc<Rights>,
+    gets: Arc<Gets>,
     buffer: Vec<u8>,
     /// The length of the packet in the buffer, if its lane had no space for it.
     stuck: Option<usize>,
@@ -37,21 +46,31 @@ pub(super) struct Inbound {
     received: u32,
     view: ConnectionView,
     lanes: HashMap<(u16, u16), LaneLink>,
+    answers: Answers,
 }
 
 impl Inbound {
     /// Creates the receiver of the packets of `node`, which go to `own` if `rights` allow them.
-    pub(super) fn new(shape: Shape, node: NodeId, own: &Arc<Region>, rights: &Arc<Rights>) -> Self {
+    /// Answers to requests of this node go to the places that `gets` names.
+    pub(super) fn new(
+        shape: Shape,
+        node: NodeId,
+        own: &Arc<Region>,
+        rights: &Arc<Rights>,
+        gets: &Arc<Gets>,
+    ) -> Self {
         Self {
             node,
             shape,
             own: Arc::clone(own),
             rights: Arc::clone(rights),
+            gets: Arc::clone(gets),
             buffer: vec![0; PACKET_BYTES_MAX],
             stuck: None,
             received: 0,
             view: ConnectionView::default(),
             lanes: HashMap::new(),
+            answers: Answers::new(shape),
         }
     }
 
@@ -80,6 +99,25 @@ impl Inbound {
     /// Returns true while the last packet waits for space in its lane.
     pub(super) const fn is_stuck(&self) -> bool {
         self.stuck.is_some()
+    }
+
+    /// Returns true while an answer waits for space on its way.
+    pub(super) fn has_answers(&self) -> bool {
+        !self.answers.is_empty()
+    }
+
+    /// Sends the answers for which there is space. `send` sends a packet to a port of the other
+    /// node.
+    pub(super) fn send_answers(
+        &mut self,
+        send: impl FnMut(u16, Outgoing<'_>) -> Result<(), SendError>,
+    ) {
+        self.answers.send(send);
+    }
+
+    /// Drops the answers that wait, because the other node receives nothing more.
+    pub(super) fn drop_answers(&mut self) {
+        self.answers.clear();
     }
 
     /// Writes the packet in the buffer into the lane of its receiver.
@@ -112,15 +150,27 @@ impl Inbound {
             self.rights.count_refused(Refusal::Malformed);
             return Ok(());
         }
-        // Put the long part into its segment, if it belongs there.
-        if header.kind != Kind::Message
-            && let Err(refusal) = put(&mut self.view, &self.rights, self.node, &packet)
-        {
+        // Put the long part into its segment, if it belongs there, and handle requests and answers,
+        // which no port receives.
+        let checked = (&mut self.view, &*self.rights, self.node);
+        let handled = match header.kind {
+            Kind::Message => Ok(()),
+            Kind::Put | Kind::Part => put(checked, &packet).map(|_| ()),
+            Kind::Get => answer_to(checked, &packet).and_then(|answer| self.answers.push(answer)),
+            Kind::Got => put(checked, &packet).and_then(|token| {
+                if !self.gets.complete(header.to, token) {
+                    return Err(Refusal::Malformed);
+                }
+                self.own.ring(header.to.into());
+                Ok(())
+            }),
+        };
+        if let Err(refusal) = handled {
             self.received = header.number.wrapping_add(1);
             self.rights.count_refused(refusal);
             return Ok(());
         }
-        if header.kind == Kind::Part {
+        if !matches!(header.kind, Kind::Message | Kind::Put) {
             self.received = header.number.wrapping_add(1);
             return Ok(());
         }
@@ -150,25 +200,42 @@ impl Inbound {
     }
 }
 
-/// Puts the long part of a packet where its descriptor says.
+/// The rights by which the packets of a node are checked, a copy of them, and the node.
+type Checked<'a> = (&'a mut ConnectionView, &'a Rights, NodeId);
+
+/// Puts the long part of a packet where its descriptor says. Returns the name of the read that it
+/// may be the answer to.
 ///
 /// # Errors
 /// The [`Refusal`] if that is not allowed.
-fn put(
-    view: &mut ConnectionView,
-    rights: &Rights,
-    node: NodeId,
-    packet: &Packet<'_>,
-) -> Result<(), Refusal> {
+fn put((view, rights, node): Checked<'_>, packet: &Packet<'_>) -> Result<Token, Refusal> {
     let (descriptor, ..) = Descriptor::read(packet.short)?;
-    let put = view.check(rights, node, &descriptor)?;
+    let put = view.check(rights, node, &descriptor, Access::Put)?;
     let Place { window, bytes } = put.ok_or(Refusal::Malformed)?;
     if bytes.end - bytes.start != packet.long.len() as u64 {
         return Err(Refusal::Malformed);
     }
     // The offset lies within the segment, which is memory of this process, so it fits `usize`.
     window.memory.write(bytes.start as usize, packet.long);
-    Ok(())
+    Ok(Token(descriptor.user))
+}
+
+/// Returns the answer to a request.
+///
+/// # Errors
+/// The [`Refusal`] if it is not allowed.
+fn answer_to((view, rights, node): Checked<'_>, packet: &Packet<'_>) -> Result<Answer, Refusal> {
+    let (descriptor, metadata, _) = Descriptor::read(packet.short)?;
+    let reply = Reply::read(metadata, descriptor.user)?;
+    let found = view.check(rights, node, &descriptor, Access::Get)?;
+    let Place { window, bytes } = found.ok_or(Refusal::Malformed)?;
+    Ok(Answer {
+        to: packet.header.from,
+        reply,
+        memory: Arc::clone(&window.memory),
+        bytes,
+        done: 0,
+    })
 }
 
 #[cfg(test)]
@@ -195,13 +262,14 @@ mod tests {
             let file = Region::create(SHAPE).expect("memory for a region");
             let own = Arc::new(Region::open(&file, SHAPE).expect("a valid region"));
             let rights = Arc::new(Rights::new(7));
+            let gets = Arc::new(Gets::new(SHAPE));
             let from = PortId {
                 node: NodeId(1),
                 index: 0,
             };
             let lane = own.receiver(from, 0);
             Self {
-                inbound: Inbound::new(SHAPE, NodeId(1), &own, &rights),
+                inbound: Inbound::new(SHAPE, NodeId(1), &own, &rights, &gets),
                 lane: lane.expect("the lane is taken once"),
                 rights,
             }
@@ -267,9 +335,9 @@ mod tests {
         fn packets_after_arbitrary_bytes_still_arrive(
             packets in prop::collection::vec(prop_oneof![
                 prop::collection::vec(any::<u8>(), 0..300),
-                (any::<u32>(), 16_u8..19, prop::collection::vec(any::<u8>(), 0..100)).prop_map(
+                (any::<u32>(), 16_u8..21, prop::collection::vec(any::<u8>(), 0..100)).prop_map(
                     |(number, kind, short)| {
-                        let kind = [Kind::Message, Kind::Put, Kind::Part][usize::from(kind - 16)];
+                        let kind = Kind::of(kind).expect("one of the kinds");
                         packet(number % 20, kind, &short)
                     }
                 ),

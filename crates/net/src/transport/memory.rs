@@ -74,7 +74,8 @@ impl Link for LaneLink {
         let long = match outgoing.kind {
             Kind::Message => outgoing.long,
             Kind::Put => &[],
-            Kind::Part => return Ok(()),
+            // No port receives these. Nodes that share memory send none.
+            Kind::Part | Kind::Get | Kind::Got => return Ok(()),
         };
         let sent = self.lane.send_for(outgoing.short, long, outgoing.reader);
         sent.map_err(|Full| SendError::Full)?;

@@ -51,6 +51,7 @@ use crate::connection::Rights;
 use crate::control::{self, Controls, Frame, Relay};
 use crate::error::{NetError, SendError};
 use crate::failure_detector::{FailureDetector, Silence};
+use crate::gets::Gets;
 use crate::mapped::Region;
 use crate::packet::PACKET_BYTES_MAX;
 
@@ -110,7 +111,9 @@ pub(super) fn join(shape: Shape, is_apart: bool) -> Result<(Parts, ClockDifferen
         neighbours.map(|one| one.map_or((None, None), of)).unzip();
     regions[usize::from(me.0)] = Some(Arc::clone(&own));
     let rights = Arc::new(Rights::new(key));
-    let (transport, capabilities) = ByMpi::connect(shape, regions, &rights, Arc::clone(&ranks));
+    let gets = Arc::new(Gets::new(shape));
+    let (transport, capabilities) =
+        ByMpi::connect(shape, regions, &rights, &gets, Arc::clone(&ranks));
     let parts = Parts {
         me,
         shape,
@@ -120,6 +123,7 @@ pub(super) fn join(shape: Shape, is_apart: bool) -> Result<(Parts, ClockDifferen
         transport,
         capabilities,
         controls: Controls::new(controls, Some(ranks as Arc<dyn Relay>)),
+        gets,
     };
     Ok((parts, clock))
 }
@@ -146,6 +150,7 @@ impl ByMpi {
         shape: Shape,
         regions: Vec<Option<Arc<Region>>>,
         rights: &Arc<Rights>,
+        gets: &Arc<Gets>,
         ranks: Arc<Ranks>,
     ) -> (Box<dyn Transport>, Capabilities) {
         let own = regions[usize::from(ranks.me().0)].as_ref();
@@ -153,7 +158,7 @@ impl ByMpi {
         let is_far = |node: NodeId| regions[usize::from(node.0)].is_none();
         let incoming = |node| {
             is_far(node).then(|| Incoming {
-                inbound: Inbound::new(shape, node, own, rights),
+                inbound: Inbound::new(shape, node, own, rights, gets),
                 taken: 0,
             })
         };
@@ -186,7 +191,22 @@ impl ByMpi {
         });
         let delivered = taken.wrapping_sub(inbound.is_stuck().into());
         self.progress.record_delivered(node, delivered.into());
+        self.send_answers(node, inbound);
         has_pumped
+    }
+
+    /// Sends the answers that this node owes to another one, as far as there is space.
+    fn send_answers(&self, node: NodeId, inbound: &mut Inbound) {
+        if !inbound.has_answers() {
+            return;
+        }
+        if self.has_left(node) {
+            inbound.drop_answers();
+        } else {
+            inbound.send_answers(|index, outgoing| {
+                self.ranks.send(0, PortId { node, index }, outgoing)
+            });
+        }
     }
 
     /// Returns true once this node has received the report that `node` has left.
@@ -290,8 +310,10 @@ impl Transport for ByMpi {
             // Another thread is pumping.
             return false;
         };
-        let is_stuck =
-            |incoming: &Option<Incoming>| incoming.as_ref().is_some_and(|it| it.inbound.is_stuck());
+        let is_stuck = |incoming: &Option<Incoming>| {
+            let inbound = incoming.as_ref().map(|incoming| &incoming.inbound);
+            inbound.is_some_and(|inbound| inbound.is_stuck() || inbound.has_answers())
+        };
         let mut has_pumped = false;
         if self.far == 1 || incoming.iter().any(is_stuck) {
             // With one far node there is no choice. With a stuck packet, the next packet may be

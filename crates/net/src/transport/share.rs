@@ -16,6 +16,7 @@ use crate::address::{NodeId, Shape};
 use crate::connection::Rights;
 use crate::control::{self, Controls};
 use crate::error::NetError;
+use crate::gets::Gets;
 use crate::kind::TransportKind;
 use crate::mapped::Region;
 use crate::random::random;
@@ -141,6 +142,7 @@ impl Share {
         let (me, shape) = (self.me, self.shape);
         let index = usize::from(me.0);
         let new_rights = || Arc::new(Rights::new(self.key));
+        let gets = Arc::new(Gets::new(shape));
         let (own, rights, all_rights, (transport, capabilities)) = match self.medium {
             Medium::Threads { regions, rights } => (
                 Arc::clone(&regions[index]),
@@ -157,7 +159,8 @@ impl Share {
             }
             Medium::Sockets { own, sockets } => {
                 let (own, rights) = (open_region(&own, shape)?, new_rights());
-                let connected = BySockets::connect(shape, Arc::clone(&own), &rights, sockets);
+                let connected =
+                    BySockets::connect(shape, Arc::clone(&own), &rights, &gets, sockets);
                 (own, rights, Vec::new(), connected)
             }
         };
@@ -170,6 +173,7 @@ impl Share {
             transport,
             capabilities,
             controls: Controls::new(self.controls, None),
+            gets,
         })
     }
 }

@@ -21,6 +21,7 @@ use super::{Capabilities, Link, Notice, Outgoing, Progress, Transport};
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
 use crate::error::SendError;
+use crate::gets::Gets;
 use crate::mapped::Region;
 use crate::packet::{Header, PACKET_BYTES_MAX};
 
@@ -53,6 +54,7 @@ impl BySockets {
         shape: Shape,
         own: Arc<Region>,
         rights: &Arc<Rights>,
+        gets: &Arc<Gets>,
         sockets: Vec<Option<OwnedFd>>,
     ) -> (Box<dyn Transport>, Capabilities) {
         let peer = |(node, socket): (NodeId, Option<OwnedFd>)| {
@@ -60,7 +62,7 @@ impl BySockets {
                 node,
                 socket: Arc::new(socket?),
                 sent: Mutex::new(0),
-                inbound: Mutex::new(Inbound::new(shape, node, &own, rights)),
+                inbound: Mutex::new(Inbound::new(shape, node, &own, rights, gets)),
             }))
         };
         let peers: Vec<_> = shape.node_ids().zip(sockets).map(peer).collect();
@@ -91,16 +93,62 @@ impl Peer {
             // Another thread is pumping.
             return false;
         };
+        let mut has_ended = false;
         let has_pumped = inbound.pump(|buffer| {
             let received = receive(&self.socket, buffer);
             if received == Some(0) {
                 // The other end is closed, and all that it had sent is in the lanes.
                 progress.record_delivered(self.node, Progress::UNKNOWN);
+                has_ended = true;
             }
             received.filter(|&len| len > 0)
         });
-        progress.record_stuck(self.node.0.into(), inbound.is_stuck());
+        if has_ended {
+            inbound.drop_answers();
+        } else if inbound.has_answers() {
+            inbound.send_answers(|to, outgoing| self.send(0, to, outgoing));
+        }
+        let is_stuck = inbound.is_stuck() || inbound.has_answers();
+        progress.record_stuck(self.node.0.into(), is_stuck);
         has_pumped
+    }
+
+    /// Sends a packet from port `from` of this node to port `to` of the other.
+    ///
+    /// # Errors
+    /// [`SendError::Full`], and [`SendError::Died`] if the system reports an error.
+    fn send(&self, from: u16, to: u16, outgoing: Outgoing<'_>) -> Result<(), SendError> {
+        let mut sent = self.sent.lock().expect("nothing panics under this lock");
+        let header = Header {
+            number: *sent,
+            kind: outgoing.kind,
+            doorbell: outgoing.doorbell,
+            from,
+            to,
+        };
+        let header = header.write(outgoing.short, outgoing.long);
+        let mut pieces = [IoSlice::new(&[]); PIECES_MAX + 2];
+        pieces[0] = IoSlice::new(&header);
+        for (piece, short) in pieces[1..=PIECES_MAX].iter_mut().zip(outgoing.short) {
+            *piece = IoSlice::new(short);
+        }
+        pieces[PIECES_MAX + 1] = IoSlice::new(outgoing.long);
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let result = retry_on_intr(|| {
+            let nothing = &mut SendAncillaryBuffer::default();
+            sendmsg(&self.socket, &pieces, nothing, flags)
+        });
+        match result {
+            Ok(_) => {
+                *sent = sent.wrapping_add(1);
+                Ok(())
+            }
+            Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => Err(SendError::Full),
+            // The other end is closed. A moment later a control socket reports whether the node
+            // has left or died. Until then there is no capacity.
+            Err(Errno::PIPE | Errno::CONNRESET) => Err(SendError::Full),
+            Err(_) => Err(SendError::Died(self.node)),
+        }
     }
 }
 
@@ -110,7 +158,7 @@ impl Transport for BySockets {
             Some(peer) => Box::new(SocketLink {
                 peer: Arc::clone(peer),
                 from: from.index,
-                to,
+                to: to.index,
             }),
             // A node sends to itself by memory.
             None => Box::new(LaneLink::new(
@@ -183,45 +231,11 @@ pub(super) fn allow_packets(socket: &OwnedFd) -> Result<(), Errno> {
 struct SocketLink {
     peer: Arc<Peer>,
     from: u16,
-    to: PortId,
+    to: u16,
 }
 
 impl Link for SocketLink {
     fn send(&mut self, outgoing: Outgoing<'_>) -> Result<(), SendError> {
-        let mut sent = self
-            .peer
-            .sent
-            .lock()
-            .expect("nothing panics under this lock");
-        let header = Header {
-            number: *sent,
-            kind: outgoing.kind,
-            doorbell: outgoing.doorbell,
-            from: self.from,
-            to: self.to.index,
-        };
-        let header = header.write(outgoing.short, outgoing.long);
-        let mut pieces = [IoSlice::new(&[]); PIECES_MAX + 2];
-        pieces[0] = IoSlice::new(&header);
-        for (piece, short) in pieces[1..=PIECES_MAX].iter_mut().zip(outgoing.short) {
-            *piece = IoSlice::new(short);
-        }
-        pieces[PIECES_MAX + 1] = IoSlice::new(outgoing.long);
-        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let result = retry_on_intr(|| {
-            let nothing = &mut SendAncillaryBuffer::default();
-            sendmsg(&self.peer.socket, &pieces, nothing, flags)
-        });
-        match result {
-            Ok(_) => {
-                *sent = sent.wrapping_add(1);
-                Ok(())
-            }
-            Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => Err(SendError::Full),
-            // The other end is closed. A moment later a control socket reports whether the node
-            // has left or died. Until then there is no capacity.
-            Err(Errno::PIPE | Errno::CONNRESET) => Err(SendError::Full),
-            Err(_) => Err(SendError::Died(self.to.node)),
-        }
+        self.peer.send(self.from, self.to, outgoing)
     }
 }

@@ -2,8 +2,12 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use raddle_net::{
-    Arrival, Data, Message, NetError, NodeId, Nodes, Port, PortId, Put, SendError, Shape,
+    Arrival, Data, Message, NetError, Node, NodeId, Nodes, Port, PortId, Put, ReadOnlySegment,
+    Remote, SendError, Shape,
 };
+
+/// The number of bytes that a node lets others read: more than fit into one packet.
+pub(crate) const READ_BYTES: usize = 300_000;
 
 /// Returns the first port of a node.
 pub(crate) const fn port_of(node: NodeId) -> PortId {
@@ -91,6 +95,96 @@ pub(crate) fn put_and_look(nodes: Nodes) {
     }
     drop(port);
     nodes.finish().expect("both leave");
+}
+
+/// Lets all other nodes read memory of this one, and returns the rights to read theirs.
+pub(crate) fn share(node: &Node) -> Result<(ReadOnlySegment, Vec<Remote>), NetError> {
+    let fill = |bytes: &mut [u8]| {
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            *byte = shared_byte(node.id(), index);
+        }
+    };
+    let segment = node.read_only_segment(READ_BYTES, fill)?.0;
+    for other in others(node.shape(), node.id()) {
+        node.open_to_read(other, &segment, 0..READ_BYTES)?;
+    }
+    let remotes = others(node.shape(), node.id()).map(|other| node.accept(other));
+    Ok((segment, remotes.collect::<Result<_, _>>()?))
+}
+
+fn shared_byte(home: NodeId, index: usize) -> u8 {
+    (index % 251) as u8 ^ home.0 as u8
+}
+
+/// Reads bytes of another node, and checks them.
+pub(crate) fn read(
+    port: &mut Port,
+    remote: &Remote,
+    at: usize,
+    len: usize,
+) -> Result<(), SendError> {
+    let mut bytes = vec![0; len];
+    port.get(remote, at as u64, &mut bytes)?;
+    let mut bytes = bytes.iter().enumerate();
+    assert!(bytes.all(|(index, &byte)| byte == shared_byte(remote.node(), at + index)));
+    Ok(())
+}
+
+/// Has all nodes read memory of all others, while none of them receives messages.
+pub(crate) fn read_all(nodes: Nodes) {
+    let node = nodes.node();
+    let mut port = node.port(0);
+    let (_segment, remotes) = share(node).expect("the other nodes run");
+    for turn in 0..200 {
+        for remote in &remotes {
+            read(&mut port, remote, 10 * turn, 3_456).expect("the other node runs");
+        }
+    }
+    for remote in &remotes {
+        read(&mut port, remote, 0, READ_BYTES).expect("the other node runs");
+        let mut several = Vec::new();
+        for at in 0..8 {
+            let started = port.start_get(remote, 1_000 * at, 2_000);
+            several.push(started.expect("space for eight requests"));
+        }
+        for fetch in several {
+            let finished = port.finish_get(remote, fetch, &mut [0; 2_000]);
+            finished.expect("the other node runs");
+        }
+    }
+    // A node that leaves is not read any more, so all wait for each other.
+    for other in others(node.shape(), node.id()) {
+        say(&mut port, other);
+    }
+    let mut missing = node.shape().nodes - 1;
+    while missing > 0 {
+        port.wait();
+        match port.poll(|_| missing -= 1) {
+            // That node has received all of its messages.
+            Ok(_) | Err(NetError::Left(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    drop(port);
+    nodes.finish().expect("all leave");
+}
+
+/// Reads memory of all other nodes until one of them ends. Returns the error that reports the end.
+pub(crate) fn read_until_one_is_gone(nodes: &Nodes, port: &mut Port) -> String {
+    let (_segment, remotes) = match share(nodes.node()) {
+        Ok(shared) => shared,
+        Err(error) => return error.to_string(),
+    };
+    loop {
+        for remote in &remotes {
+            match read(port, remote, 100, 5_000) {
+                Ok(()) => {}
+                // That node has seen an end already, and closes its connections.
+                Err(SendError::Closed(_)) => return next_end(port).to_string(),
+                Err(error) => return error.to_string(),
+            }
+        }
+    }
 }
 
 /// Sends a message that says that this node runs.

@@ -1,6 +1,7 @@
 //! Tests of nodes in one process. The header of each `regress_*` file describes its bug.
 
 mod events;
+mod gets;
 mod malformed;
 mod nodes;
 mod regress_close;
