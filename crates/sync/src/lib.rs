@@ -12,6 +12,7 @@
 //! | [`table`] | a table of wait cells, indexed by waiter, for one process or several |
 //! | [`clock`] | the clock for short times that are measured often |
 //! | [`latest`] | a few words that are read and replaced together, without a lock |
+//! | [`lines`] | the lines of a software cache, which threads pin while they use them |
 //! | [`log_segment`] | a part of a log, which its owner writes and overwrites, and anyone copies |
 //! | [`backoff`] | pauses for short waits, which end by yielding the CPU |
 //! | [`biased`] | a value that is free for its owner to use, and expensive for other threads |
@@ -57,6 +58,7 @@ pub mod idle;
 pub mod lane;
 pub mod late;
 pub mod latest;
+pub mod lines;
 pub mod lock;
 pub mod log_segment;
 pub mod mpsc;

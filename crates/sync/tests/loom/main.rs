@@ -11,6 +11,7 @@ mod idle;
 mod lane;
 mod late;
 mod latest;
+mod lines;
 mod lock;
 mod log_segment;
 mod mpsc;
