@@ -27,6 +27,7 @@
 //! | `shared` | the state that the ports and threads of a node share |
 //! | `port` | sending, receiving, waiting |
 //! | `node` | the handle to a node, and its listening thread |
+//! | [`bricks`] | read-only data that all nodes share, with a cache in each |
 //! | `launch` | starting the processes of a program |
 //!
 //! **Invariant:** unsafe code occurs only in `mapped`, and in the module that lends bytes to MPI.
@@ -49,6 +50,7 @@
 
 mod access;
 mod address;
+pub mod bricks;
 mod clock_difference;
 mod connection;
 mod control;

@@ -609,6 +609,15 @@ impl Port {
         Ok(())
     }
 
+    /// Returns the error of a send to `node`, if that node has ended.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    pub fn ended(&self, node: NodeId) -> Option<SendError> {
+        let ended = self.shared.ended(node);
+        ended.map(|ended| ended.for_sender(node))
+    }
+
     /// Returns true while `node` has neither died nor left, and answers.
     ///
     /// # Panics

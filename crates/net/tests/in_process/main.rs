@@ -1,5 +1,6 @@
 //! Tests of nodes in one process. The header of each `regress_*` file describes its bug.
 
+mod bricks;
 mod events;
 mod gets;
 mod malformed;
