@@ -33,9 +33,9 @@ use crate::error::BenchError;
 use crate::output::Output;
 use crate::record::{Environment, Record, table_head, table_row};
 use crate::suites::{
-    Measurement, build, drop_in, forks, idle, kdtree, lk23, locations, locks, loops, matmul,
-    memory, messages, model, multicore, nodes, place, pools as task_pools, rays, sort, trace, view,
-    volumes, waits, wake,
+    Measurement, bricks, build, drop_in, forks, idle, kdtree, lk23, locations, locks, loops,
+    matmul, memory, messages, model, multicore, nodes, place, pools as task_pools, rays, sort,
+    trace, view, volumes, waits, wake,
 };
 
 /// Measures Raddle and its peers in alternation, and prints medians and ratios.
@@ -148,6 +148,9 @@ enum Suite {
     /// sleeping, spinning: how soon a worker without work notices new work, against a bare futex
     /// and a bare spin.
     Wake,
+    /// local, cached, remote, remote-socket: a brick of 3,456 bytes by where it is, and the three
+    /// ways to answer, against a map, a copy and a ping-pong.
+    Bricks,
     /// soon, late: two threads that wait for each other in wait cells, answered at once and late,
     /// against spinning, a futex, eventfd, channels and tokio; idle: the CPU time of ten seconds of
     /// waiting.
@@ -216,6 +219,7 @@ impl Suite {
             Self::Sort => &sort::CASES,
             Self::Idle => &idle::CASES,
             Self::Wake => &wake::CASES,
+            Self::Bricks => &bricks::CASES,
             Self::Waits => &waits::CASES,
             Self::Pools => &task_pools::CASES,
             Self::Locks => &locks::CASES,
@@ -271,6 +275,7 @@ impl Suite {
             Self::Sort => sort::run(measurement),
             Self::Idle => idle::run(measurement),
             Self::Wake => wake::run(measurement),
+            Self::Bricks => bricks::run(measurement),
             Self::Waits => waits::run(measurement),
             Self::Pools => task_pools::run(measurement),
             Self::Locks => locks::run(measurement),
@@ -330,6 +335,7 @@ impl Suite {
             let fixed = [
                 Self::Rays,
                 Self::Wake,
+                Self::Bricks,
                 Self::Waits,
                 Self::Nodes,
                 Self::Model,

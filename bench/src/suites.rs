@@ -1,5 +1,6 @@
 //! The suites: their workloads, and the contenders of each.
 
+pub(crate) mod bricks;
 pub(crate) mod build;
 pub(crate) mod drop_in;
 pub(crate) mod forks;

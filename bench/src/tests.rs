@@ -71,6 +71,7 @@ fn workers_are_refused_for_suites_and_cases_with_a_fixed_number() {
     for line in [
         "rays",
         "wake",
+        "bricks",
         "waits --case soon",
         "nodes",
         "model",

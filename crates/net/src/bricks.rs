@@ -191,8 +191,8 @@ impl Bricks {
             }
         }
         let lines = options.cache_bytes / options.brick_bytes as u64;
-        let lines = lines.clamp(1, homes.brick_count().max(1));
-        let cache = Cache::new(options.associativity, lines, options.brick_bytes)?;
+        let (brick_count, brick_bytes) = (homes.brick_count(), options.brick_bytes);
+        let cache = Cache::new(options.associativity, lines, brick_count, brick_bytes)?;
         Ok(Arc::new(Self {
             me,
             my_home,

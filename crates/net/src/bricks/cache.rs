@@ -1,7 +1,8 @@
 //! The cache of a node: which lines a brick may use, and which of them is refilled.
 //!
-//! Keys are hashed. Otherwise the bricks of a regular volume would compete for few lines, because
-//! neighbours in a volume have keys at regular distances.
+//! If there is a line for each brick, the key is the index of its line. Otherwise keys are hashed.
+//! Without a hash, the bricks of a regular volume would compete for few lines, because neighbours
+//! in a volume have keys at regular distances.
 //!
 //! Lines are found without a lock. They are refilled under the lock of their shard (`loading`): all
 //! lines that a key may use belong to the shard of that key.
@@ -74,6 +75,8 @@ pub(super) struct Cache {
 
 #[derive(Debug)]
 enum Ways {
+    /// There is a line for each brick.
+    Each,
     Direct,
     FourWay {
         sets: usize,
@@ -94,22 +97,25 @@ struct Clock {
 }
 
 impl Cache {
-    /// Creates `line_count` empty lines, fewer with [`Associativity::FourWay`] if that is not a
-    /// multiple of four.
+    /// Creates `line_count` empty lines for `brick_count` bricks: at most one for each brick, and
+    /// with [`Associativity::FourWay`] a multiple of four.
     ///
     /// # Errors
     /// [`StartError::NoMemory`] if there is not enough memory.
     pub(super) fn new(
         associativity: Associativity,
         line_count: u64,
+        brick_count: u64,
         brick_bytes: usize,
     ) -> Result<Self, StartError> {
+        let line_count = line_count.clamp(1, brick_count.max(1));
         let all_bytes = line_count.saturating_mul(brick_bytes as u64);
         let no_memory = || StartError::NoMemory(all_bytes);
         let wanted = u32::try_from(line_count).ok().filter(|&it| it < NONE);
         let wanted = wanted.ok_or_else(no_memory)? as usize;
         // Fewer than four lines cannot be a set of four.
         let (count, ways) = match associativity {
+            _ if line_count >= brick_count => (wanted, Ways::Each),
             Associativity::FourWay if wanted >= WAYS => {
                 let sets = wanted / WAYS;
                 let hands = (0..sets).map(|_| AtomicU32::new(0)).collect();
@@ -144,7 +150,7 @@ impl Cache {
     /// Returns the number of shards of which each has all lines of its keys.
     pub(super) fn shard_count(&self) -> usize {
         match &self.ways {
-            Ways::Direct => self.lines.len().min(SHARDS_MAX),
+            Ways::Each | Ways::Direct => self.lines.len().min(SHARDS_MAX),
             Ways::FourWay { sets, .. } => (*sets).min(SHARDS_MAX),
             Ways::Clock(_) => 1,
         }
@@ -154,6 +160,7 @@ impl Cache {
     pub(super) fn shard_of(&self, key: u64) -> usize {
         let shards = self.shard_count();
         match &self.ways {
+            Ways::Each => (key % shards as u64) as usize,
             Ways::Direct => share(key, self.lines.len()) % shards,
             Ways::FourWay { sets, .. } => share(key, *sets) % shards,
             Ways::Clock(_) => 0,
@@ -165,6 +172,7 @@ impl Cache {
     #[inline]
     pub(super) fn pin(&self, key: u64) -> Option<Pin<'_, Bytes>> {
         match &self.ways {
+            Ways::Each => self.lines.pin(key as usize, key),
             Ways::Direct => self.lines.pin(share(key, self.lines.len()), key),
             Ways::FourWay { sets, .. } => {
                 let first = WAYS * share(key, *sets);
@@ -198,7 +206,7 @@ impl Cache {
                 let mut found = clock.chain(key);
                 found.find_map(|line| self.pin_used(line, key))
             }
-            Ways::Direct | Ways::FourWay { .. } => self.pin(key),
+            Ways::Each | Ways::Direct | Ways::FourWay { .. } => self.pin(key),
         }
     }
 
@@ -206,6 +214,7 @@ impl Cache {
     /// caller holds the lock of the shard.
     pub(super) fn refill(&self, key: u64) -> Option<Refill<Bytes>> {
         match &self.ways {
+            Ways::Each => self.lines.try_refill(key as usize),
             Ways::Direct => self.lines.try_refill(share(key, self.lines.len())),
             Ways::FourWay { sets, hands } => {
                 let set = share(key, *sets);
@@ -315,8 +324,8 @@ impl Clock {
             }
             word = &self.next[found as usize];
         }
+        // Relaxed, both: see above.
         let next = self.next[line].load(Relaxed);
-        // Relaxed: see above.
         word.store(next, Relaxed);
     }
 }
@@ -348,7 +357,7 @@ mod tests {
     }
 
     fn all(line_count: u64) -> impl Iterator<Item = Cache> {
-        let new = move |kind| Cache::new(kind, line_count, 8).expect("memory");
+        let new = move |kind| Cache::new(kind, line_count, u64::MAX, 8).expect("memory");
         Associativity::ALL.into_iter().map(new)
     }
 
@@ -361,7 +370,7 @@ mod tests {
             // Two keys may share the only line that they can use.
             let conflicts = match cache.ways {
                 Ways::Direct => 60,
-                Ways::FourWay { .. } | Ways::Clock(_) => 0,
+                _ => 0,
             };
             assert!(missed[1] <= conflicts, "{:?}: {}", cache.ways, missed[1]);
         }
@@ -378,6 +387,19 @@ mod tests {
                     assert!(cache.shard_of(key) < cache.shard_count());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_cache_for_all_bricks_has_a_line_for_each() {
+        for kind in Associativity::ALL {
+            let cache = Cache::new(kind, 1 << 20, 300, 8).expect("memory");
+            assert_eq!(cache.line_count(), 300);
+            for key in 0..300 {
+                assert!(!load(&cache, key));
+                assert!(cache.shard_of(key) < cache.shard_count());
+            }
+            assert!((0..300).all(|key| load(&cache, key)), "{kind}");
         }
     }
 
@@ -410,7 +432,7 @@ mod tests {
             let misses = misses.count();
             let most = match cache.ways {
                 Ways::Direct => 10_000 / 32,
-                Ways::FourWay { .. } | Ways::Clock(_) => 1,
+                _ => 1,
             };
             assert!(misses <= most, "{:?}: {misses}", cache.ways);
         }
