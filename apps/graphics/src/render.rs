@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use glam::Vec3;
 use raddle_sync::prim::{AtomicBool, Relaxed};
 
-use self::tile::{join_tiles, tiles_of};
+use self::tile::{Tile, join_tiles, tiles_of};
 use crate::bounds::Bounds;
 use crate::camera::Camera;
 use crate::picture::Picture;
@@ -43,7 +43,7 @@ const BACKDROP_MIDDLE: Vec3 = Vec3::new(0.56, 0.58, 0.61);
 const BACKDROP_CORNER: Vec3 = Vec3::new(0.17, 0.18, 0.20);
 
 /// A function from a ray to a colour.
-pub trait Integrator: Sync {
+pub trait Integrator {
     /// Counters, which [`render`] adds up.
     type Counts: Default + Send + AddAssign;
 
@@ -260,7 +260,7 @@ impl Proceed for ControlFlow<()> {
 /// assert_eq!((frame.rays, frame.counts), (64 * 48, 64 * 24));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn render<I: Integrator, P: Proceed>(
+pub fn render<I: Integrator + Sync, P: Proceed>(
     integrator: &I,
     camera: &Camera,
     options: &FrameOptions,
@@ -284,21 +284,7 @@ pub fn render<I: Integrator, P: Proceed>(
             return;
         }
         // Neighbouring tiles have their counters in one cache line, so they are written once.
-        let mut counts = I::Counts::default();
-        for block in tile.blocks(beams::EDGE) {
-            let mut colours = [Vec3::ZERO; BLOCK_LEN];
-            let [corner, size] = block;
-            let own = &mut colours[..(size.0 * size.1) as usize];
-            for sample in 0..options.samples {
-                let block = Block::new(camera, options, block, sample);
-                integrator.add_colours(&block, own, &mut counts);
-            }
-            let colours = own
-                .iter()
-                .map(|it| (*it / options.samples as f32).to_array());
-            tile.set(corner, Block::places(size).iter().zip(colours));
-        }
-        **sum_of_tile = counts;
+        **sum_of_tile = render_tile(integrator, camera, options, tile);
         if !on_tile(TileDone::new(index, tile_count)).proceeds() {
             // Relaxed: as above.
             is_stopped.store(true, Relaxed);
@@ -319,6 +305,66 @@ pub fn render<I: Integrator, P: Proceed>(
         tile_count,
         time: start.elapsed(),
     })
+}
+
+/// A part of a picture: a rectangle of pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// The column and the row of the upper left pixel.
+    pub corner: (u32, u32),
+    /// Width and height in pixels.
+    pub size: (u32, u32),
+}
+
+impl Part {
+    /// Returns the number of pixels.
+    #[must_use]
+    pub const fn pixel_count(&self) -> usize {
+        self.size.0 as usize * self.size.1 as usize
+    }
+}
+
+/// Renders a part of a picture in the calling thread: the same pixels as [`render`] gives it, row
+/// by row.
+///
+/// # Panics
+/// Panics if `options` are out of range, or if `pixels` has another number of pixels than the part.
+pub fn render_part<I: Integrator>(
+    integrator: &I,
+    camera: &Camera,
+    options: &FrameOptions,
+    part: Part,
+    pixels: &mut [[f32; 3]],
+) -> I::Counts {
+    let checked = options.check();
+    assert!(checked.is_ok(), "{checked:?}");
+    assert_eq!(pixels.len(), part.pixel_count(), "the pixels of {part:?}");
+    let mut tile = Tile::of_part(part, pixels);
+    render_tile(integrator, camera, options, &mut tile)
+}
+
+/// Renders a tile in the calling thread.
+fn render_tile<I: Integrator>(
+    integrator: &I,
+    camera: &Camera,
+    options: &FrameOptions,
+    tile: &mut Tile<'_>,
+) -> I::Counts {
+    let mut counts = I::Counts::default();
+    for block in tile.blocks(beams::EDGE) {
+        let mut colours = [Vec3::ZERO; BLOCK_LEN];
+        let [corner, size] = block;
+        let own = &mut colours[..(size.0 * size.1) as usize];
+        for sample in 0..options.samples {
+            let block = Block::new(camera, options, block, sample);
+            integrator.add_colours(&block, own, &mut counts);
+        }
+        let colours = own
+            .iter()
+            .map(|it| (*it / options.samples as f32).to_array());
+        tile.set(corner, Block::places(size).iter().zip(colours));
+    }
+    counts
 }
 
 /// Allocates a picture.

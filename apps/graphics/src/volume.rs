@@ -11,6 +11,8 @@
 //! 2. every voxel is a finite number;
 //! 3. the map to the world is finite and can be inverted.
 
+mod array;
+mod bricks;
 mod cell;
 mod data;
 mod format;
@@ -38,15 +40,17 @@ use std::path::Path;
 
 use crate::file::{self, Fault, Match, Source};
 
+pub use self::array::Volume;
+pub use self::bricks::{BrickEdgeError, BrickLayout, EDGE_MAX as BRICK_EDGE_MAX};
 pub use self::format::{FORMATS, VolumeFormat};
 pub use self::generate::{Formula, GenerateError, UnknownFormula};
-pub use self::grid::{AXIS_MAX, Volume, VolumeError};
+pub use self::grid::{AXIS_MAX, Grid, VolumeError};
 pub use self::histogram::Histogram;
 pub use self::load::{LoadOptions, Loaded, VolumeReport};
 pub use self::macrocells::Macrocells;
 pub use self::rendering::Rendering;
 pub use self::transfer::{ControlPoint, PRESETS, Preset, TransferFunction};
-pub use self::voxels::{Voxel, Voxels};
+pub use self::voxels::{Voxel, VoxelKind, Voxels};
 
 /// Returns the reason for which a file would be read as a volume; `None` if it would not be.
 pub(crate) fn match_of(source: &mut Source<'_>, name: &Path) -> Result<Option<Match>, Fault> {

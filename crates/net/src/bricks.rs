@@ -142,6 +142,8 @@ pub struct Bricks {
     remotes: Vec<Option<Remote>>,
     cache: Cache,
     loading: Loading,
+    /// True if a brick of another node takes a message and its answer.
+    has_latency: bool,
     /// The number of servers of this node.
     servers: AtomicU32,
 }
@@ -190,6 +192,8 @@ impl Bricks {
                 *remote = Some(accepted);
             }
         }
+        let is_far = |&home: &NodeId| home != me && !node.shares_memory_with(home);
+        let has_latency = options.answers != Answers::Get || homes.nodes().iter().any(is_far);
         let lines = options.cache_bytes / options.brick_bytes as u64;
         let (brick_count, brick_bytes) = (homes.brick_count(), options.brick_bytes);
         let cache = Cache::new(options.associativity, lines, brick_count, brick_bytes)?;
@@ -202,6 +206,7 @@ impl Bricks {
             store,
             remotes,
             cache,
+            has_latency,
             servers: AtomicU32::new(0),
         }))
     }

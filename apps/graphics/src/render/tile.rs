@@ -1,5 +1,7 @@
 //! Tiles: squares of a picture, each of which is a task.
 
+use super::Part;
+
 /// A pixel: red, green and blue, linear.
 type Pixel = [f32; 3];
 
@@ -46,7 +48,19 @@ pub(super) fn tiles_of(
     tiles
 }
 
-impl Tile<'_> {
+impl<'a> Tile<'a> {
+    /// Returns the tile with the pixels of a part of a picture.
+    pub(super) fn of_part(part: Part, pixels: &'a mut [Pixel]) -> Self {
+        let ((left, top), (width, height)) = (part.corner, part.size);
+        Self {
+            left,
+            top,
+            width,
+            height,
+            pixels,
+        }
+    }
+
     /// Divides the tile into the blocks of a picture with an edge of `edge` pixels: the upper left
     /// corner and the size of each one.
     pub(super) fn blocks(&self, edge: u32) -> impl Iterator<Item = [(u32, u32); 2]> + use<> {

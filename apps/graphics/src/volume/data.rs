@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** no memory is allocated for voxels that the file cannot contain.
 
-use super::grid::Volume;
+use super::grid::Grid;
 use super::parsed::{Scalar, volume_fault};
 use super::voxels::{Voxel, Voxels};
 use crate::file::{Fault, Place, Source, quoted};
@@ -79,7 +79,7 @@ impl Layout {
     /// Returns the number of voxels in a file, if there is an address for each voxel.
     pub(crate) fn count(&self) -> Result<u64, Fault> {
         let count =
-            Volume::checked_count(self.size).map_err(|error| volume_fault(self.place, &error))?;
+            Grid::checked_count(self.size).map_err(|error| volume_fault(self.place, &error))?;
         u64::try_from(count)
             .ok()
             .filter(|count| {

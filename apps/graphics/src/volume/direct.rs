@@ -19,7 +19,7 @@ use thiserror::Error;
 
 use self::bricks::Bricks;
 use self::tracer::Tracer;
-use super::grid::Volume;
+use super::array::Volume;
 use super::macrocells::Macrocells;
 use super::occupancy::Occupancy;
 use super::project::beams;
@@ -184,7 +184,7 @@ pub fn render<P: Proceed>(
     on_tile: impl Fn(TileDone) -> P + Sync,
 ) -> Result<DirectRendering, DirectError> {
     options.check()?;
-    if !macrocells.fit(volume) {
+    if !macrocells.fit(volume.grid()) {
         return Err(DirectError::OtherVolume);
     }
     let step = options.step * volume.spacing().abs().min_element();
@@ -204,11 +204,11 @@ pub fn render<P: Proceed>(
             Blend::Maximum => [macrocells.range()[0], high],
         })
     });
-    let beams = beams(volume, &occupancy, &camera, options.frame.size);
+    let beams = beams(volume.grid(), &occupancy, &camera, options.frame.size);
     let size = volume.size();
     let has_gradients = options.blend == Blend::Composite && options.is_shaded;
     let time_prepare = begun.elapsed();
-    let map = volume.voxel_map();
+    let map = volume.grid().voxel_map();
     let frame = with_voxels!(volume.voxels(), voxels => {
         let tracer = Tracer {
             voxels,

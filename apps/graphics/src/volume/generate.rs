@@ -15,7 +15,8 @@ use std::str::FromStr;
 use glam::DVec3;
 use thiserror::Error;
 
-use super::grid::{Volume, VolumeError};
+use super::array::Volume;
+use super::grid::{Grid, VolumeError};
 use super::voxels::Voxels;
 use crate::memory;
 use crate::scene::scramble;
@@ -135,7 +136,7 @@ impl Formula {
         first: [usize; 3],
         len: [usize; 3],
     ) -> Result<Voxels, GenerateError> {
-        Volume::checked_count(size.map(|len| len as u64))?;
+        Grid::checked_count(size.map(|len| len as u64))?;
         let is_part = |axis: usize| {
             let end = first[axis].checked_add(len[axis]);
             end.is_some_and(|end| end <= size[axis])

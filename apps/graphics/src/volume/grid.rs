@@ -1,9 +1,8 @@
-//! A volume: its voxels and their place in the world.
+//! The grid of a volume: the number of its voxels, and their place in the world.
 
 use glam::{DMat3, DVec3};
 use thiserror::Error;
 
-use super::voxels::{Voxel, Voxels, with_voxels};
 use crate::bounds::Bounds;
 
 /// The error of the length of an axis below which it counts as a unit vector.
@@ -15,22 +14,12 @@ const EDGE_MAX: f64 = 4e18;
 /// The maximum number of voxels along an axis.
 pub const AXIS_MAX: usize = 1 << 24;
 
-/// Scalar values on a regular grid.
+/// A regular grid in the world.
 ///
 /// The world coordinates of voxel (x, y, z) are `origin + direction * (spacing * (x, y, z))`.
-///
-/// # Examples
-/// ```
-/// use raddle_graphics::volume::Volume;
-///
-/// let volume = Volume::new([4, 3, 2], (0..24_u8).collect::<Vec<_>>())?;
-/// assert_eq!(volume.value([1, 2, 1]), 21.0);
-/// # Ok::<(), raddle_graphics::volume::VolumeError>(())
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Volume {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grid {
     size: [usize; 3],
-    voxels: Voxels,
     spacing: DVec3,
     origin: DVec3,
     direction: DMat3,
@@ -80,36 +69,19 @@ pub enum VolumeError {
     },
 }
 
-impl Volume {
-    /// Creates a volume with a spacing of 1 and its first voxel at the origin.
-    ///
-    /// `voxels` has x fastest, then y, then z. Takes one pass over voxels that are floats.
+impl Grid {
+    /// Creates a grid with a spacing of 1 and its first voxel at the origin.
     ///
     /// # Errors
-    /// Returns a [`VolumeError`] if an axis has fewer than 2 or more than [`AXIS_MAX`] voxels, if
-    /// their number is not the product of the sizes, or if a voxel is not finite.
-    pub fn new(size: [usize; 3], voxels: impl Into<Voxels>) -> Result<Self, VolumeError> {
-        let voxels = voxels.into();
-        let expected = Self::checked_count(size.map(|len| len as u64))?;
-        if voxels.len() as u128 != expected {
-            let found = voxels.len();
-            return Err(VolumeError::Count { found, expected });
-        }
-        let volume = Self {
+    /// [`VolumeError::Size`] if an axis has fewer than 2 or more than [`AXIS_MAX`] voxels.
+    pub fn new(size: [usize; 3]) -> Result<Self, VolumeError> {
+        Self::checked_count(size.map(|len| len as u64))?;
+        Ok(Self {
             size,
-            voxels,
             spacing: DVec3::ONE,
             origin: DVec3::ZERO,
             direction: DMat3::IDENTITY,
-        };
-        if let Voxels::F32(list) = &volume.voxels
-            && let Some(index) = list.iter().position(|voxel| !voxel.is_finite())
-        {
-            let found = f64::from(list[index]);
-            let position = volume.position(index);
-            return Err(VolumeError::NotFinite { position, found });
-        }
-        Ok(volume)
+        })
     }
 
     /// Returns the number of voxels of a volume of some size.
@@ -126,7 +98,7 @@ impl Volume {
         Ok(size.iter().map(|&len| u128::from(len)).product())
     }
 
-    /// Sets the place of the volume in the world: the distances between voxels, the place of the
+    /// Sets the place of the grid in the world: the distances between voxels, the place of the
     /// first voxel, and the directions of the three axes as the columns of a matrix. The distances
     /// are multiplied by the lengths of these columns, which then are 1.
     ///
@@ -178,12 +150,6 @@ impl Volume {
         self.size
     }
 
-    /// Returns the voxels.
-    #[must_use]
-    pub fn voxels(&self) -> &Voxels {
-        &self.voxels
-    }
-
     /// Returns the distances between voxels along x, y and z.
     #[must_use]
     pub fn spacing(&self) -> DVec3 {
@@ -200,21 +166,6 @@ impl Volume {
     #[must_use]
     pub fn direction(&self) -> DMat3 {
         self.direction
-    }
-
-    /// Returns the value of a voxel.
-    ///
-    /// # Panics
-    /// Panics if the position is not in the volume.
-    #[must_use]
-    pub fn value(&self, [x, y, z]: [usize; 3]) -> f64 {
-        let [width, height, depth] = self.size;
-        assert!(
-            x < width && y < height && z < depth,
-            "({x}, {y}, {z}) of {:?}",
-            self.size
-        );
-        with_voxels!(&self.voxels, list => list[x + width * (y + height * z)].value())
     }
 
     /// Returns the matrix from differences of voxel coordinates to differences in the world.
@@ -242,7 +193,7 @@ impl Volume {
         [sum(DVec3::min), sum(DVec3::max)]
     }
 
-    /// Moves the volume by a vector.
+    /// Moves the grid by a vector.
     pub(crate) fn moved_by(mut self, way: DVec3) -> Self {
         self.origin += way;
         self

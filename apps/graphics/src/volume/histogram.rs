@@ -1,6 +1,6 @@
 //! The histogram of a volume.
 
-use super::grid::Volume;
+use super::array::Volume;
 use super::voxels::{Voxel, with_voxels};
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use glam::DVec3;
 
+use super::array::Volume;
 use super::format::{EXPECTED, VolumeFormat};
-use super::grid::Volume;
 use super::parsed::{Parsed, volume_fault};
 use super::readers::{self, Context, READERS};
 use crate::file::{self, Compression, Fault, FileError, Place, Progress, Stream};
@@ -259,7 +259,7 @@ fn with_spacing(loaded: Loaded, options: &LoadOptions) -> Result<Loaded, Fault> 
 
 /// Moves a volume that is far from the origin near it, since rays have the precision of `f32`.
 fn near_origin(Loaded { volume, mut report }: Loaded) -> Loaded {
-    report.offset = offset::of_box(volume.corners(), f64::INFINITY);
+    report.offset = offset::of_box(volume.grid().corners(), f64::INFINITY);
     let volume = volume.moved_by(-report.offset);
     Loaded { volume, report }
 }

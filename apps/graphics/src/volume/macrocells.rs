@@ -12,7 +12,8 @@
 //! S. Parker, P. Shirley, Y. Livnat, C. Hansen, P.-P. Sloan: Interactive Ray Tracing for Isosurface
 //! Rendering. IEEE Visualization 1998, section 4 (a hierarchy of grids with minimum and maximum).
 
-use super::grid::Volume;
+use super::array::Volume;
+use super::grid::Grid;
 use super::voxels::{Voxel, with_voxels};
 
 #[cfg(test)]
@@ -98,9 +99,9 @@ impl Macrocells {
         (counts.sum::<usize>() * size_of::<Range>()) as u64
     }
 
-    /// Returns true if these can be the macrocells of a volume: their number is that of the volume.
-    pub(crate) fn fit(&self, volume: &Volume) -> bool {
-        self.levels[0].size == volume.size().map(|len| (len - 1).div_ceil(EDGE))
+    /// Returns true if these can be the macrocells of a volume on this grid: their number is right.
+    pub(crate) fn fit(&self, grid: &Grid) -> bool {
+        self.levels[0].size == grid.size().map(|len| (len - 1).div_ceil(EDGE))
     }
 
     /// Returns the macrocells of the levels, the smallest ones first.

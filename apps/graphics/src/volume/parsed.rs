@@ -2,9 +2,10 @@
 
 use glam::{DMat3, DVec3};
 
+use super::array::Volume;
 use super::data::Layout;
 use super::format::VolumeFormat;
-use super::grid::{Volume, VolumeError};
+use super::grid::VolumeError;
 use super::voxels::Voxels;
 use crate::file::{Fault, Place};
 

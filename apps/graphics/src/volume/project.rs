@@ -2,7 +2,7 @@
 
 use glam::{DMat3, DVec3};
 
-use super::grid::Volume;
+use super::grid::Grid;
 use super::macrocells::EDGE;
 use super::occupancy::Occupancy;
 use super::traversal::GridRay;
@@ -29,7 +29,7 @@ impl VoxelMap {
     }
 }
 
-impl Volume {
+impl Grid {
     /// Returns the map from the world to the coordinates of voxels.
     pub(crate) fn voxel_map(&self) -> VoxelMap {
         let voxel_of_world = self.world_of_voxel().inverse();
@@ -39,8 +39,8 @@ impl Volume {
         }
     }
 
-    /// Creates a camera for the volume, see [`View::camera_for_box`]. The longest side is that of
-    /// all voxels, each of which has the size of the spacing.
+    /// Creates a camera for a volume on this grid, see [`View::camera_for_box`]. The longest side
+    /// is that of all voxels, each of which has the size of the spacing.
     ///
     /// # Errors
     /// As for [`Camera::look`].
@@ -53,21 +53,21 @@ impl Volume {
 
 /// Projects the occupied macrocells, of a level with not too many of them.
 pub(crate) fn beams(
-    volume: &Volume,
+    grid: &Grid,
     occupancy: &Occupancy,
     camera: &Camera,
     size: (u32, u32),
 ) -> Option<Beams> {
     let level = usize::from(occupancy.leaf_count() > BEAM_BOXES_MAX);
     let edge = EDGE.pow(level as u32 + 1) as f64;
-    let map = volume.world_of_voxel();
+    let map = grid.world_of_voxel();
     let axes = [map.x_axis, map.y_axis, map.z_axis].map(|axis| (0.5 * edge * axis).as_vec3());
-    Beams::of(camera, size, volume.bounds(), axes, |visit| {
+    Beams::of(camera, size, grid.bounds(), axes, |visit| {
         let words = occupancy.level(level);
         for index in 0..words.words().len() {
             words.for_each_in(index, |cell, _| {
                 let middle = cell.map(|index| (index as f64 + 0.5) * edge);
-                visit((volume.origin() + map * DVec3::from_array(middle)).as_vec3());
+                visit((grid.origin() + map * DVec3::from_array(middle)).as_vec3());
             });
         }
     })

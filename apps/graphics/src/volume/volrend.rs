@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 use self::tables::Tables;
-use super::grid::Volume;
+use super::array::Volume;
 use super::voxels::Voxels;
 use crate::render::TileDone;
 

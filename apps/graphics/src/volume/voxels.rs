@@ -33,6 +33,19 @@ pub trait Voxel:
     #[must_use]
     fn at_least_mask(voxels: [Self; 4], threshold: Self) -> u64;
 
+    /// Reads a voxel from its bytes, the lowest byte first.
+    ///
+    /// # Panics
+    /// Panics if there are fewer bytes than a voxel has.
+    #[must_use]
+    fn from_bytes(bytes: &[u8]) -> Self;
+
+    /// Writes a voxel as bytes, the lowest byte first.
+    ///
+    /// # Panics
+    /// Panics if there is space for fewer bytes than a voxel has.
+    fn to_bytes(self, into: &mut [u8]);
+
     /// Returns the smaller of two voxels, in one instruction.
     #[inline]
     #[must_use]
@@ -51,6 +64,34 @@ pub trait Voxel:
 mod sealed {
     /// Prevents other crates from adding types of voxels.
     pub trait Sealed {}
+}
+
+/// The type of the voxels of a volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub enum VoxelKind {
+    /// Bytes.
+    U8,
+    /// Signed bytes.
+    I8,
+    /// 16-bit numbers.
+    U16,
+    /// Signed 16-bit numbers.
+    I16,
+    /// Floats.
+    F32,
+}
+
+impl VoxelKind {
+    /// Returns the number of bytes of a voxel.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::U8 | Self::I8 => 1,
+            Self::U16 | Self::I16 => 2,
+            Self::F32 => 4,
+        }
+    }
 }
 
 /// Voxels of any type, x fastest, then y, then z.
@@ -104,6 +145,18 @@ impl Voxels {
     #[must_use]
     pub fn value(&self, index: usize) -> f64 {
         with_voxels!(self, list => list[index].value())
+    }
+
+    /// Returns the type of the voxels.
+    #[must_use]
+    pub const fn kind(&self) -> VoxelKind {
+        match self {
+            Self::U8(_) => VoxelKind::U8,
+            Self::I8(_) => VoxelKind::I8,
+            Self::U16(_) => VoxelKind::U16,
+            Self::I16(_) => VoxelKind::I16,
+            Self::F32(_) => VoxelKind::F32,
+        }
     }
 
     /// Returns the name of the type: `u8`, `i8`, `u16`, `i16` or `f32`.
@@ -171,6 +224,18 @@ macro_rules! voxel {
             fn at_least_mask(voxels: [Self; 4], threshold: Self) -> u64 {
                 let mask: fn([Self; 4], Self) -> u64 = $mask;
                 mask(voxels, threshold)
+            }
+
+            #[inline(always)]
+            fn from_bytes(bytes: &[u8]) -> Self {
+                let bytes = bytes.first_chunk().expect("the bytes of a voxel");
+                Self::from_le_bytes(*bytes)
+            }
+
+            #[inline(always)]
+            fn to_bytes(self, into: &mut [u8]) {
+                let place = into.first_chunk_mut().expect("space for a voxel");
+                *place = self.to_le_bytes();
             }
         }
 

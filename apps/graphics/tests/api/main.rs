@@ -21,6 +21,7 @@ mod regress_mesh_fuzz;
 mod regress_mesh_gltf;
 mod regress_mesh_readers;
 mod render_pictures;
+mod volume_bricks;
 mod volume_detached;
 mod volume_dicom;
 mod volume_formats;

@@ -97,6 +97,12 @@ impl BrickReader {
         &self.counters
     }
 
+    /// Returns true if a brick of another node takes a message and its answer, so that several of
+    /// them are best [requested](Self::prefetch) at once.
+    pub fn has_latency(&self) -> bool {
+        self.bricks.has_latency
+    }
+
     /// Returns a brick.
     ///
     /// Costs some nanoseconds if the brick is in memory of this node, two exchanges more if it is

@@ -87,6 +87,24 @@ impl ActiveCells {
     }
 }
 
+/// Returns the cells of a macrocell that contain a surface, given its voxels: `len` of them along
+/// each axis, as an array of five along each axis.
+#[inline]
+pub(super) fn active_in_block<T: Voxel>(
+    voxels: &[T; (EDGE + 1) * (EDGE + 1) * (EDGE + 1)],
+    len: [usize; 3],
+    thresholds: &[T],
+) -> u64 {
+    const WHOLE: [usize; 3] = [EDGE + 1; 3];
+    thresholds.iter().fold(0, |word, &threshold| {
+        // As below: the numbers of steps are constants for a whole macrocell.
+        word | match len == WHOLE {
+            true => active_of(WHOLE, voxels, [0; 3], WHOLE, threshold),
+            false => active_of(WHOLE, voxels, [0; 3], len, threshold),
+        }
+    })
+}
+
 /// Returns the cells of a macrocell with a voxel that is at least the threshold, and one that is
 /// not.
 fn active<T: Voxel>(size: [usize; 3], voxels: &[T], leaf: [usize; 3], threshold: T) -> u64 {

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::Surface;
+use super::options::Surface;
 use crate::volume::cell::{Cell, Cubic};
 use crate::volume::traversal::{Faces, GridRay, Span};
 

@@ -24,10 +24,11 @@ use glam::{DMat3, DVec3};
 
 use self::layer::{Layer, joined};
 use super::active::ActiveCells;
-use super::{IsosurfaceError, IsosurfaceOptions, occupancy_of};
+use super::options::{IsosurfaceError, IsosurfaceOptions};
+use super::prepared::occupancy_of;
 use crate::memory;
 use crate::mesh::Mesh;
-use crate::volume::grid::Volume;
+use crate::volume::array::Volume;
 use crate::volume::macrocells::{EDGE, Macrocells};
 use crate::volume::occupancy::Occupancy;
 use crate::volume::voxels::{Voxel, with_voxels};
@@ -78,7 +79,7 @@ pub fn extract(
 ) -> Result<Mesh, IsosurfaceError> {
     let options = IsosurfaceOptions::new(isovalue);
     options.check()?;
-    if !macrocells.fit(volume) {
+    if !macrocells.fit(volume.grid()) {
         return Err(IsosurfaceError::OtherVolume);
     }
     let occupancy = occupancy_of(macrocells, &options);
@@ -86,7 +87,7 @@ pub fn extract(
         let active = ActiveCells::of(volume.size(), voxels, &occupancy, &[isovalue]);
         memory::ask(CELL_BYTES * active.count())?;
         let map = volume.world_of_voxel();
-        let grid = Grid {
+        let extraction = Extraction {
             volume,
             voxels,
             isovalue,
@@ -96,13 +97,13 @@ pub fn extract(
             is_mirrored: map.determinant() < 0.0,
         };
         let count = (volume.size()[2] - 1).div_ceil(EDGE);
-        raddle::map(0..count, |layer| grid.layer(layer, &occupancy, &active))
+        raddle::map(0..count, |layer| extraction.layer(layer, &occupancy, &active))
     });
     joined(layers.into_iter().collect::<Result<_, _>>()?)
 }
 
 /// The voxels and the isovalue.
-struct Grid<'a, T> {
+struct Extraction<'a, T> {
     volume: &'a Volume,
     voxels: &'a [T],
     isovalue: f64,
@@ -115,7 +116,7 @@ struct Grid<'a, T> {
     is_mirrored: bool,
 }
 
-impl<T: Voxel> Grid<'_, T> {
+impl<T: Voxel> Extraction<'_, T> {
     /// Extracts the surface in a layer of macrocells.
     fn layer(
         &self,

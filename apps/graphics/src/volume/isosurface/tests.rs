@@ -1,13 +1,17 @@
 //! Tests of surfaces against closed forms and against a tracer that visits every cell.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
+use super::prepared::occupancy_of;
+use super::tracer::Tracer;
 use super::*;
 use crate::bounds::Bounds;
 use crate::camera::Camera;
 use crate::ray::Ray;
-use crate::render::{Integrator, Sample};
+use crate::render::{FrameOptions, Integrator, Sample};
 use crate::volume::cell::Cell;
+use crate::volume::project::beams;
+use crate::volume::shading::Shading;
 use crate::volume::traversal::GridRay;
 use crate::volume::voxels::Voxel;
 
@@ -56,13 +60,16 @@ fn for_each_ray(
     let camera = volume.camera(&options.view).expect("a sound view");
     let occupancy = occupancy_of(&macrocells, options);
     let size = options.frame.size;
-    let beams = beams(volume, &occupancy, &camera, size);
+    let beams = beams(volume.grid(), &occupancy, &camera, size);
     let isovalues: Vec<f64> = options.surfaces.iter().map(|it| it.isovalue).collect();
     with_voxels!(volume.voxels(), voxels => {
         let cells = ActiveCells::of(volume.size(), voxels, &occupancy, &isovalues);
-        let shading = Shading::new(&camera, &volume.voxel_map(), macrocells.range());
+        let shading = Shading::new(&camera, &volume.grid().voxel_map(), macrocells.range());
         let tracer = |beams| {
-            Tracer::new(volume, voxels, &occupancy, &cells, beams, options, shading)
+            {
+                let source = ArrayCells::new(volume.size(), voxels, &cells);
+                Tracer::new(volume.grid(), source, &occupancy, beams, options, shading)
+            }
         };
         let (with_beams, without) = (tracer(beams.as_ref()), tracer(None));
         for y in 0..size.1 {
@@ -119,7 +126,7 @@ fn every_ray_hits_what_a_tracer_without_any_structure_hits() {
         let [width, height, depth] = volume.size();
         let mut hits = 0;
         for_each_ray(&volume, &options(isovalue, 48), |ray, t| {
-            let grid_ray = volume.voxel_map().ray(ray);
+            let grid_ray = volume.grid().voxel_map().ray(ray);
             let mut first = f64::INFINITY;
             for z in 0..depth - 1 {
                 for y in 0..height - 1 {
@@ -193,7 +200,7 @@ fn a_solid_of_integers_equal_to_the_isovalue_has_no_holes() {
     let volume = Volume::new(size, voxels).expect("a sound volume");
     for isovalue in [60.0, 59.5, 1.0] {
         for_each_ray(&volume, &options(isovalue, 128), |ray, t| {
-            let grid_ray = volume.voxel_map().ray(ray);
+            let grid_ray = volume.grid().voxel_map().ray(ray);
             let is_through = |low: [f64; 3], high: [f64; 3]| {
                 let (mut t_in, mut t_out) = (0.0_f64, f64::INFINITY);
                 for axis in 0..3 {
@@ -264,7 +271,7 @@ fn the_unit_of_the_world_does_not_change_the_hits() {
 }
 
 /// Follows each ray alone.
-struct Alone<'a, T>(Tracer<'a, T>);
+struct Alone<'a, T>(Tracer<'a, ArrayCells<'a, T>>);
 
 impl<T: Voxel> Integrator for Alone<'_, T> {
     type Counts = IsosurfaceCounts;
@@ -281,11 +288,14 @@ fn with_and_without_packets(volume: &Volume, options: &IsosurfaceOptions, camera
     let isovalues: Vec<f64> = options.surfaces.iter().map(|it| it.isovalue).collect();
     with_voxels!(volume.voxels(), voxels => {
         let cells = ActiveCells::of(volume.size(), voxels, &occupancy, &isovalues);
-        let beams = beams(volume, &occupancy, camera, options.frame.size);
-        let shading = Shading::new(camera, &volume.voxel_map(), macrocells.range());
+        let beams = beams(volume.grid(), &occupancy, camera, options.frame.size);
+        let shading = Shading::new(camera, &volume.grid().voxel_map(), macrocells.range());
         let tracer = || {
             let beams = beams.as_ref();
-            Tracer::new(volume, voxels, &occupancy, &cells, beams, options, shading)
+            {
+                let source = ArrayCells::new(volume.size(), voxels, &cells);
+                Tracer::new(volume.grid(), source, &occupancy, beams, options, shading)
+            }
         };
         let together = render::render(&tracer(), camera, &options.frame, |_| ()).unwrap();
         let alone = render::render(&Alone(tracer()), camera, &options.frame, |_| ()).unwrap();
@@ -486,8 +496,9 @@ fn smooth_gradients_have_no_folds_between_cells() {
     let occupancy = occupancy_of(&macrocells, &options);
     with_voxels!(volume.voxels(), voxels => {
         let cells = ActiveCells::of(volume.size(), voxels, &occupancy, &[20.0]);
-        let shading = Shading::new(&camera, &volume.voxel_map(), macrocells.range());
-        let tracer = Tracer::new(&volume, voxels, &occupancy, &cells, None, &options, shading);
+        let shading = Shading::new(&camera, &volume.grid().voxel_map(), macrocells.range());
+        let source = ArrayCells::new(volume.size(), voxels, &cells);
+        let tracer = Tracer::new(volume.grid(), source, &occupancy, None, &options, shading);
         for (point, expected) in [
             ([4.0, 3.0, 2.0], [8.0, 3.0, -1.0]),
             ([3.999, 3.5, 2.25], [7.998, 3.0, -1.0]),

@@ -4,15 +4,15 @@ use std::ops::ControlFlow;
 
 use glam::{Vec3, Vec4};
 
-use super::active::ActiveCells;
+use super::cells::{Cells, LeafCells, LeafPlace};
 use super::crossings::{Crossings, Hit, Way};
+use super::options::{IsosurfaceCounts, IsosurfaceOptions, SURFACES_MAX, Surface};
 use super::screen::Corners;
-use super::{IsosurfaceCounts, IsosurfaceOptions, SURFACES_MAX, Surface};
 use crate::bounds::Bounds;
 use crate::ray::Ray;
 use crate::render::{Beams, Block, Integrator, Sample, Slabs};
 use crate::volume::cell::Cell;
-use crate::volume::grid::Volume;
+use crate::volume::grid::Grid;
 use crate::volume::macrocells::EDGE;
 use crate::volume::occupancy::{self, Occupancy};
 use crate::volume::packet::{LANES, Leaf, Packet};
@@ -20,7 +20,6 @@ use crate::volume::project::VoxelMap;
 use crate::volume::rendering::visible_leaves;
 use crate::volume::shading::{Shading, splat, unit};
 use crate::volume::traversal::{GridRay, Span};
-use crate::volume::voxels::Voxel;
 
 /// The share of light behind surfaces below which a ray ends.
 const LIGHT_MIN: f32 = 1.0 / 512.0;
@@ -33,16 +32,13 @@ const SHADOW_OFFSET: f64 = 1.0 / 64.0;
 
 /// The data that all rays need.
 #[derive(Debug)]
-pub(super) struct Tracer<'a, T> {
-    voxels: &'a [T],
+pub(crate) struct Tracer<'a, C> {
+    source: C,
     /// The number of cells along x, y and z.
     cells: [usize; 3],
-    /// The distances to the next row and the next slice of voxels.
-    strides: [usize; 2],
     /// The number of macrocells along x, y and z.
     leaf_size: [usize; 3],
     occupancy: &'a Occupancy,
-    active: &'a ActiveCells,
     beams: Option<&'a Beams>,
     surfaces: &'a [Surface],
     has_shadows: bool,
@@ -52,32 +48,33 @@ pub(super) struct Tracer<'a, T> {
     map: VoxelMap,
 }
 
-impl<'a, T: Voxel> Tracer<'a, T> {
-    pub(super) fn new(
-        volume: &Volume,
-        voxels: &'a [T],
+impl<'a, C: Cells> Tracer<'a, C> {
+    pub(crate) fn new(
+        grid: &Grid,
+        source: C,
         occupancy: &'a Occupancy,
-        active: &'a ActiveCells,
         beams: Option<&'a Beams>,
         options: &'a IsosurfaceOptions,
         shading: Shading,
     ) -> Self {
-        let [width, height, _] = volume.size();
         Self {
-            voxels,
-            cells: volume.size().map(|len| len - 1),
-            strides: [width, width * height],
-            leaf_size: volume.size().map(|len| (len - 1).div_ceil(EDGE)),
+            source,
+            cells: grid.size().map(|len| len - 1),
+            leaf_size: grid.size().map(|len| (len - 1).div_ceil(EDGE)),
             occupancy,
-            active,
             beams,
             surfaces: &options.surfaces,
             has_shadows: options.has_shadows,
             is_smooth: options.is_smooth,
             clip: options.frame.clip,
             shading,
-            map: volume.voxel_map(),
+            map: grid.voxel_map(),
         }
+    }
+
+    /// Returns the source of the cells.
+    pub(super) fn source(&self) -> &C {
+        &self.source
     }
 
     /// Visits the surfaces along a ray, in their order, until `visit` ends the walk.
@@ -93,16 +90,22 @@ impl<'a, T: Voxel> Tracer<'a, T> {
     ) -> ControlFlow<B> {
         let leaves = self.occupancy.level(0);
         let enter = |leaf: [usize; 3], part: Span| {
-            let active = self
-                .active
-                .word(leaves.index_of(leaf), occupancy::bit(leaf));
+            let inside = self.source.enter(LeafPlace {
+                at: leaf,
+                word: leaves.index_of(leaf),
+                bit: occupancy::bit(leaf),
+            });
+            let active = inside.active();
             let first = leaf.map(|at| EDGE * at);
             let end = [0, 1, 2].map(|axis: usize| self.cells[axis].min(first[axis] + EDGE));
             ray.walk::<0, B>([first, end], part, |at, _| {
                 if active >> occupancy::bit(at) & 1 == 0 {
                     return ControlFlow::Continue(());
                 }
-                self.cross(&self.cell(at), at, &(*ray, *span), counts, &mut visit)
+                match inside.cell(at) {
+                    Some(cell) => self.cross(&cell, at, &(*ray, *span), counts, &mut visit),
+                    None => ControlFlow::Continue(()),
+                }
             })
         };
         visible_leaves(
@@ -131,14 +134,17 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         let mirror = packet.mirror();
         let leaves = self.occupancy.level(0);
         let mut enter = |leaf: Leaf| {
-            let (index, bit) = (leaves.index_of(leaf.at), occupancy::bit(leaf.at));
-            if leaves.words()[index] >> bit & 1 == 0 {
+            let (word, bit) = (leaves.index_of(leaf.at), occupancy::bit(leaf.at));
+            if leaves.words()[word] >> bit & 1 == 0 {
                 return ControlFlow::Continue(());
             }
-            let active = self.active.word(index, bit);
-            packet.cells(leaf, active, &mut left, |passage, left| {
+            let at = leaf.at;
+            let inside = self.source.enter(LeafPlace { at, word, bit });
+            packet.cells(leaf, inside.active(), &mut left, |passage, left| {
                 let at = passage.at();
-                let cell = self.cell(at);
+                let Some(cell) = inside.cell(at) else {
+                    return;
+                };
                 let mut passing = self.surfaces.iter().fold(0, |passing, surface| {
                     let value = |index: usize| (cell.0[index ^ mirror] - surface.isovalue) as f32;
                     let corners = Corners::new(std::array::from_fn(value), packet.error());
@@ -183,13 +189,6 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         let (t_min, t_max) = (f64::from(ray.t_min), f64::from(ray.t_max));
         let span = grid_ray.clip(self.cells, t_min, t_max)?;
         Some((grid_ray, span))
-    }
-
-    /// Returns the cell at a place.
-    #[inline(always)]
-    fn cell(&self, [x, y, z]: [usize; 3]) -> Cell {
-        let [width, slice] = self.strides;
-        Cell::read(self.voxels, x + width * y + slice * z, self.strides)
     }
 
     /// Visits the surfaces in a cell that contains at least one. `span` is the part of the ray in
@@ -369,7 +368,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         let value = |point: [f64; 3]| {
             let at = [0, 1, 2].map(|axis: usize| (point[axis] as usize).min(self.cells[axis] - 1));
             let inner = [0, 1, 2].map(|axis: usize| point[axis] - at[axis] as f64);
-            self.cell(at).value(inner)
+            self.source.cell(at).value(inner)
         };
         let point = [0, 1, 2].map(|axis: usize| point[axis].clamp(0.0, limits[axis]));
         [0, 1, 2].map(|axis: usize| {
@@ -404,7 +403,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
     }
 }
 
-impl<T: Voxel> Integrator for Tracer<'_, T> {
+impl<C: Cells> Integrator for Tracer<'_, C> {
     type Counts = IsosurfaceCounts;
 
     #[inline]

@@ -1,0 +1,166 @@
+//! A picture of surfaces, prepared: all that its rays need besides the voxels.
+//!
+//! The nodes of a program that render parts of one picture each prepare it, from the same
+//! macrocells and options, and fetch voxels in bricks as their rays need them.
+
+use std::ops::AddAssign;
+
+use raddle::net::bricks::{BrickError, BrickReader};
+
+use super::brick_cells::{BrickCells, BrickFetch};
+use super::cells::Cells;
+use super::options::{IsosurfaceCounts, IsosurfaceError, IsosurfaceOptions, Surface};
+use super::tracer::Tracer;
+use crate::camera::Camera;
+use crate::render::{self, Beams, Part};
+use crate::volume::bricks::BrickLayout;
+use crate::volume::grid::Grid;
+use crate::volume::macrocells::Macrocells;
+use crate::volume::occupancy::Occupancy;
+use crate::volume::project::beams;
+use crate::volume::shading::Shading;
+use crate::volume::voxels::{Voxel, VoxelKind};
+
+/// A picture of surfaces of a volume that may be anywhere.
+#[derive(Debug)]
+pub struct Prepared {
+    grid: Grid,
+    options: IsosurfaceOptions,
+    pub(super) camera: Camera,
+    pub(super) occupancy: Occupancy,
+    beams: Option<Beams>,
+    shading: Shading,
+}
+
+/// Counts of the work for a part of a picture of a volume in bricks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct BrickCounts {
+    /// The work of the rays.
+    pub rays: IsosurfaceCounts,
+    /// The macrocells that rays have entered; once for rays that are followed together.
+    pub macrocells: u64,
+}
+
+impl AddAssign for BrickCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.rays += other.rays;
+        self.macrocells += other.macrocells;
+    }
+}
+
+impl Prepared {
+    /// Prepares a picture of a volume on this grid, to which the macrocells belong.
+    ///
+    /// # Errors
+    /// An [`IsosurfaceError`] if an option is out of range, or if the macrocells belong to another
+    /// volume.
+    pub fn new(
+        grid: &Grid,
+        macrocells: &Macrocells,
+        options: IsosurfaceOptions,
+    ) -> Result<Self, IsosurfaceError> {
+        options.check()?;
+        if !macrocells.fit(grid) {
+            return Err(IsosurfaceError::OtherVolume);
+        }
+        let camera = grid.camera(&options.view)?;
+        let occupancy = occupancy_of(macrocells, &options);
+        let beams = beams(grid, &occupancy, &camera, options.frame.size);
+        let shading = Shading::new(&camera, &grid.voxel_map(), macrocells.range());
+        Ok(Self {
+            grid: *grid,
+            options,
+            camera,
+            occupancy,
+            beams,
+            shading,
+        })
+    }
+
+    /// Returns the camera.
+    #[must_use]
+    pub const fn camera(&self) -> &Camera {
+        &self.camera
+    }
+
+    /// Returns the options.
+    #[must_use]
+    pub const fn options(&self) -> &IsosurfaceOptions {
+        &self.options
+    }
+
+    /// Renders a part of the picture in the calling thread, with the bricks of `reader`: the same
+    /// pixels as [`render`](super::render), row by row.
+    ///
+    /// # Errors
+    /// The [`BrickError`] of a brick that the part needs.
+    /// # Panics
+    /// Panics if `pixels` has another number of pixels than the part, or if the bricks have another
+    /// number of bytes than those of the layout.
+    pub fn render_part(
+        &self,
+        layout: BrickLayout,
+        kind: VoxelKind,
+        reader: &mut BrickReader,
+        fetch: BrickFetch,
+        part: Part,
+        pixels: &mut [[f32; 3]],
+    ) -> Result<BrickCounts, BrickError> {
+        let found = reader.bricks().options().brick_bytes;
+        assert_eq!(found, layout.brick_bytes(), "bytes of a brick");
+        match kind {
+            VoxelKind::U8 => self.part::<u8>(layout, reader, fetch, part, pixels),
+            VoxelKind::I8 => self.part::<i8>(layout, reader, fetch, part, pixels),
+            VoxelKind::U16 => self.part::<u16>(layout, reader, fetch, part, pixels),
+            VoxelKind::I16 => self.part::<i16>(layout, reader, fetch, part, pixels),
+            VoxelKind::F32 => self.part::<f32>(layout, reader, fetch, part, pixels),
+        }
+    }
+
+    fn part<T: Voxel>(
+        &self,
+        layout: BrickLayout,
+        reader: &mut BrickReader,
+        fetch: BrickFetch,
+        part: Part,
+        pixels: &mut [[f32; 3]],
+    ) -> Result<BrickCounts, BrickError> {
+        let isovalues = self.isovalues();
+        let source = BrickCells::<T>::new(&self.grid, layout, reader, fetch, &isovalues);
+        let tracer = self.tracer(source);
+        let frame = &self.options.frame;
+        let rays = render::render_part(&tracer, &self.camera, frame, part, pixels);
+        match tracer.source().take_error() {
+            Some(error) => Err(error),
+            None => Ok(BrickCounts {
+                rays,
+                macrocells: tracer.source().entered(),
+            }),
+        }
+    }
+
+    /// Returns the tracer of rays through these cells.
+    pub(super) fn tracer<C: Cells>(&self, source: C) -> Tracer<'_, C> {
+        let beams = self.beams.as_ref();
+        let (grid, occupancy) = (&self.grid, &self.occupancy);
+        Tracer::new(grid, source, occupancy, beams, &self.options, self.shading)
+    }
+
+    /// Returns the values on the surfaces.
+    pub(super) fn isovalues(&self) -> Vec<f64> {
+        let surfaces = self.options.surfaces.iter();
+        surfaces.map(|surface| surface.isovalue).collect()
+    }
+}
+
+/// Selects the macrocells that contain an isovalue: it is above the lowest level, and not above the
+/// highest one.
+pub(super) fn occupancy_of(macrocells: &Macrocells, options: &IsosurfaceOptions) -> Occupancy {
+    let level = |surface: &Surface| macrocells.scale().level(surface.isovalue);
+    let levels: Vec<f64> = options.surfaces.iter().map(level).collect();
+    Occupancy::of(macrocells, |[low, high]| {
+        let is_between = |&level: &f64| f64::from(low) < level && level <= f64::from(high);
+        levels.iter().any(is_between)
+    })
+}
