@@ -5,7 +5,7 @@ use glam::Vec3;
 use crate::ray::Ray;
 
 /// An axis-aligned box.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bounds {
     /// The corner with the smallest coordinates.
     pub min: Vec3,

@@ -298,7 +298,7 @@ impl Camera {
 ///
 /// let from_above = View { eye: Some(Vec3::new(0.0, 9.0, 0.1)), ..View::default() };
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub struct View {
     /// The position of the camera.
     pub eye: Option<Vec3>,
@@ -319,7 +319,7 @@ pub struct View {
 }
 
 /// The kind of scene that a camera was chosen for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Setting {
     /// A thing that is seen from outside.

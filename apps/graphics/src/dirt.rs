@@ -7,16 +7,40 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `options`, `error`, `report` | what a run is given, and what it returns |
+//! | `wire` | the messages between the supervisor and the workers |
 //! | `tiles` | the division of a frame into tiles, which shrink towards its end |
 //! | `schedule` | the assignments of a frame: which worker renders which tile |
+//! | `queue` | the tiles that a worker has been assigned |
+//! | `worker` | the thread that receives a worker's messages, and its renderers |
+//! | `supervisor` | the node that assigns tiles and collects pixels |
 //!
 //! # Source
 //! The program DIRT, as described in Parker, Efficient user-level event notification, chapter 5,
 //! after DeMarle, Parker, Hartner, Gribble, Hansen: Distributed Interactive Ray Tracing for Large
 //! Volume Visualization. IEEE Symposium on Parallel and Large-Data Visualization and Graphics 2003.
 
+mod error;
+mod options;
+mod queue;
+mod report;
 mod schedule;
+mod supervisor;
 mod tiles;
+mod wire;
+mod worker;
 
-pub use self::schedule::{Assignment, Completion, Schedule};
-pub use self::tiles::{TileRule, Tiles};
+use raddle::net::{NodeId, PortId};
+
+pub use self::error::DirtError;
+pub use self::options::{Content, DirtOptions};
+pub use self::report::WorkerReport;
+pub use self::supervisor::{SupervisedFrame, Supervisor};
+pub use self::tiles::TileRule;
+pub use self::worker::work;
+
+/// The port at which the messages of the supervisor arrive.
+const SUPERVISOR: PortId = PortId {
+    node: NodeId(0),
+    index: 0,
+};

@@ -104,7 +104,7 @@ fn backdrop([x, y]: [f32; 2], (width, height): (u32, u32)) -> Vec3 {
 /// let options = FrameOptions { size: (320, 200), ..FrameOptions::default() };
 /// assert_eq!(options.samples, 1);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct FrameOptions {
     /// Width and height in pixels, each from 1 to [`SIZE_MAX`].
     pub size: (u32, u32),

@@ -160,7 +160,7 @@ impl Stage {
             });
             let (segment, ()) = store.map_err(failure)?;
             let store = Some(Store::Memory(segment));
-            Bricks::start(node, &users, homes.clone(), store, options).map_err(failure)
+            Bricks::start(node, &users, homes.clone(), store, None, options).map_err(failure)
         };
         // Each waits for the others.
         let started: Vec<_> = thread::scope(|scope| {

@@ -25,7 +25,8 @@
 //!    the key may use are pinned or being refilled, the brick goes into memory of its own. So no
 //!    thread ever waits for a line, and a cache of one line is enough for any number of threads.
 //!
-//! The brick reaches the node in one of three ways ([`Answers`]).
+//! The brick reaches the node in one of three ways ([`Answers`]). If its home has ended, it is
+//! produced here, if there is a [backup](Backup).
 //!
 //! # What is not here
 //! Bricks never change, so no node needs to know which others have copies. There is no list of
@@ -47,11 +48,12 @@ mod wire;
 use std::fmt;
 use std::sync::Arc;
 
-use raddle_sync::prim::{AtomicU32, Relaxed};
+use raddle_sync::prim::{AtomicBool, AtomicU32, Relaxed};
 
 use self::cache::Cache;
 use self::loading::Loading;
 use crate::address::NodeId;
+use crate::error::SendError;
 use crate::node::Node;
 use crate::port::Port;
 use crate::segment::{ReadOnlySegment, Remote};
@@ -130,6 +132,9 @@ pub trait BrickSource: Send + Sync {
     fn read(&self, key: u64, into: &mut [u8]) -> Result<(), String>;
 }
 
+/// Produces any brick in place of a home that has ended; `None` if no node can.
+pub type Backup = Option<Arc<dyn BrickSource>>;
+
 /// The bricks of a program, as seen from one of its nodes.
 pub struct Bricks {
     me: NodeId,
@@ -138,6 +143,9 @@ pub struct Bricks {
     homes: Homes,
     options: BrickOptions,
     store: Option<Store>,
+    backup: Backup,
+    /// By home, whether it has ended.
+    lost: Box<[AtomicBool]>,
     /// By home, the right to read its bricks, with [`Answers::Get`].
     remotes: Vec<Option<Remote>>,
     cache: Cache,
@@ -152,7 +160,8 @@ impl Bricks {
     /// Makes the bricks of this node available to the others, and those of the others to this node.
     ///
     /// Each node that is a home, or that needs bricks, has to call this: all of `users`. It waits
-    /// until all homes have done so. `store` has the bricks of this node, if it is a home.
+    /// until all homes have done so. `store` has the bricks of this node, if it is a home. `backup`
+    /// produces those of homes that have ended.
     ///
     /// # Errors
     /// A [`StartError`] if the options do not suit the bricks, or if a node has ended.
@@ -161,6 +170,7 @@ impl Bricks {
         users: &[NodeId],
         homes: Homes,
         store: Option<Store>,
+        backup: Backup,
         options: BrickOptions,
     ) -> Result<Arc<Self>, StartError> {
         let me = node.id();
@@ -201,9 +211,15 @@ impl Bricks {
             me,
             my_home,
             loading: Loading::new(cache.shard_count()),
+            lost: homes
+                .nodes()
+                .iter()
+                .map(|_| AtomicBool::new(false))
+                .collect(),
             homes,
             options,
             store,
+            backup,
             remotes,
             cache,
             has_latency,
@@ -267,6 +283,34 @@ impl Bricks {
             }
             Some(Store::OnDemand(source)) => source.read(key, into),
             None => Err("this node is not a home".into()),
+        }
+    }
+
+    /// Returns the source of the bricks of a home that has ended, if there is one.
+    fn backup_of(&self, home: usize) -> Option<&dyn BrickSource> {
+        // Relaxed: a thread that does not see it yet asks the home, which is an error.
+        let is_lost = self.lost[home].load(Relaxed);
+        self.backup.as_deref().filter(|_| is_lost)
+    }
+
+    /// Records that a home has ended, if that is what an error says. Returns true if its bricks are
+    /// produced here from now on.
+    fn recover(&self, error: &BrickError) -> bool {
+        let BrickError::Home { home, error, .. } = error else {
+            return false;
+        };
+        let is_end = matches!(
+            error,
+            SendError::Died(_) | SendError::Left(_) | SendError::Silent(_) | SendError::Closed(_)
+        );
+        let found = self.homes.nodes().iter().position(|node| node == home);
+        match found {
+            Some(index) if is_end && self.backup.is_some() => {
+                // Relaxed: as in `backup_of`.
+                self.lost[index].store(true, Relaxed);
+                true
+            }
+            _ => false,
         }
     }
 

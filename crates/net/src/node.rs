@@ -191,6 +191,25 @@ impl Node {
         Ok((ReadOnlySegment::new(id, bytes, file, owner), filled))
     }
 
+    /// Treats another node as ended from now on, as one that does not answer: for example because
+    /// the first node has [found](crate::Launch::silence) that it was stopped. All waits of this
+    /// node for it end, with [`NetError::Silent`] or [`SendError::Silent`](crate::SendError).
+    /// Has no effect if the node has ended already.
+    ///
+    /// # Panics
+    /// If there is no such node, or if it is this one.
+    pub fn give_up(&self, node: NodeId) {
+        assert!(
+            node != self.id() && node.0 < self.shape().nodes,
+            "{} gives up {node} of {}",
+            self.id(),
+            self.shape().nodes
+        );
+        if self.shared.ended(node).is_none() {
+            self.shared.transition_to(node, Ended::Silent);
+        }
+    }
+
     /// Returns the number of messages that were refused for the given reason.
     pub fn refused(&self, reason: Refusal) -> u64 {
         self.shared.rights.refused(reason)

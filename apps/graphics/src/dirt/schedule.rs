@@ -14,7 +14,7 @@ use crate::render::Part;
 
 /// The assignments of a frame.
 #[derive(Debug)]
-pub struct Schedule {
+pub(super) struct Schedule {
     frame: u32,
     tiles: Tiles,
     /// Tiles of workers that were lost.
@@ -32,19 +32,19 @@ struct Open {
 
 /// A tile for a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Assignment {
+pub(super) struct Assignment {
     /// The number of the frame.
-    pub frame: u32,
+    pub(super) frame: u32,
     /// The number of the assignment in its frame.
-    pub number: u32,
+    pub(super) number: u32,
     /// The pixels.
-    pub part: Part,
+    pub(super) part: Part,
 }
 
 /// The outcome of the arrival of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "pixels of another frame must not be copied"]
-pub enum Completion {
+pub(super) enum Completion {
     /// The pixels belong to this part of the frame. Others are missing.
     Taken(Part),
     /// The pixels belong to this part of the frame, which is complete.
@@ -56,7 +56,7 @@ pub enum Completion {
 impl Schedule {
     /// Begins a frame with a number.
     #[must_use]
-    pub fn new(frame: u32, size: (u32, u32), rule: TileRule) -> Self {
+    pub(super) fn new(frame: u32, size: (u32, u32), rule: TileRule) -> Self {
         let tiles = Tiles::new(size, rule);
         Self {
             frame,
@@ -70,7 +70,7 @@ impl Schedule {
 
     /// Assigns the next tile to a worker, if one is left. `renderer_count` is the number of
     /// renderers of all workers.
-    pub fn assign(&mut self, worker: usize, renderer_count: usize) -> Option<Assignment> {
+    pub(super) fn assign(&mut self, worker: usize, renderer_count: usize) -> Option<Assignment> {
         let returned = self.returned.pop();
         let part = returned.or_else(|| self.tiles.take(renderer_count))?;
         let number = self.next;
@@ -84,7 +84,7 @@ impl Schedule {
     }
 
     /// Records that the pixels of an assignment have arrived.
-    pub fn complete(&mut self, frame: u32, number: u32) -> Completion {
+    pub(super) fn complete(&mut self, frame: u32, number: u32) -> Completion {
         if frame != self.frame {
             return Completion::Late;
         }
@@ -99,7 +99,7 @@ impl Schedule {
     }
 
     /// Takes back the tiles of a worker that is lost. Returns their number.
-    pub fn lose(&mut self, worker: usize) -> usize {
+    pub(super) fn lose(&mut self, worker: usize) -> usize {
         let lost = |open: &Open| open.worker == worker;
         let numbers = self.open.iter().filter(|(_, open)| lost(open));
         let mut numbers: Vec<u32> = numbers.map(|(&number, _)| number).collect();
@@ -113,7 +113,7 @@ impl Schedule {
 
     /// Returns the number of tiles that a worker has been assigned and that have not arrived.
     #[must_use]
-    pub fn open_count(&self, worker: usize) -> usize {
+    pub(super) fn open_count(&self, worker: usize) -> usize {
         self.open
             .values()
             .filter(|open| open.worker == worker)
@@ -122,19 +122,19 @@ impl Schedule {
 
     /// Returns the number of the frame.
     #[must_use]
-    pub const fn frame(&self) -> u32 {
+    pub(super) const fn frame(&self) -> u32 {
         self.frame
     }
 
     /// Returns the number of pixels that have not arrived.
     #[must_use]
-    pub const fn pixels_missing(&self) -> usize {
+    pub(super) const fn pixels_missing(&self) -> usize {
         self.pixels_missing
     }
 
     /// Returns the number of assignments so far.
     #[must_use]
-    pub const fn assignment_count(&self) -> u32 {
+    pub(super) const fn assignment_count(&self) -> u32 {
         self.next
     }
 }

@@ -37,7 +37,7 @@ impl Default for TileRule {
 
 /// The tiles of a frame that have not been taken yet.
 #[derive(Debug, Clone)]
-pub struct Tiles {
+pub(super) struct Tiles {
     /// The parts that are left, the next one last. They have at most the largest edge.
     left: Vec<Part>,
     pixels_left: usize,
@@ -47,7 +47,7 @@ pub struct Tiles {
 impl Tiles {
     /// Divides a frame of some size.
     #[must_use]
-    pub fn new((width, height): (u32, u32), rule: TileRule) -> Self {
+    pub(super) fn new((width, height): (u32, u32), rule: TileRule) -> Self {
         let power = |edge: u32| STEP * edge.div_ceil(STEP).max(1).next_power_of_two();
         let (edge_max, edge_min) = match rule {
             TileRule::Fixed(edge) => {
@@ -79,7 +79,7 @@ impl Tiles {
     }
 
     /// Takes the next tile for one of `renderer_count` renderers. Returns `None` if none is left.
-    pub fn take(&mut self, renderer_count: usize) -> Option<Part> {
+    pub(super) fn take(&mut self, renderer_count: usize) -> Option<Part> {
         let share = self.pixels_left / (FACTOR * renderer_count.max(1));
         loop {
             let part = self.left.pop()?;
@@ -95,7 +95,7 @@ impl Tiles {
 
     /// Returns the number of pixels that are left.
     #[must_use]
-    pub const fn pixels_left(&self) -> usize {
+    pub(super) const fn pixels_left(&self) -> usize {
         self.pixels_left
     }
 

@@ -9,6 +9,7 @@ mod mesh_support;
 #[path = "../volume_support/mod.rs"]
 mod volume_support;
 
+mod dirt_pictures;
 mod kdtree_build;
 mod kdtree_messages;
 mod mesh_errors;

@@ -152,7 +152,7 @@ fn with_bricks<R>(
             })
             .expect("memory");
         let store = Some(Store::Memory(segment));
-        Bricks::start(node, &users, homes.clone(), store, options).expect("all nodes run")
+        Bricks::start(node, &users, homes.clone(), store, None, options).expect("all nodes run")
     };
     let started: Vec<Arc<Bricks>> = thread::scope(|scope| {
         let threads = nodes.iter().map(|node| scope.spawn(|| start(node)));

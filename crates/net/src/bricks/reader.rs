@@ -50,6 +50,8 @@ pub struct BrickCounters {
     pub joined: u64,
     /// Misses for which no line of the cache was free.
     pub alone: u64,
+    /// Bricks of a home that has ended, which this thread has produced. They are misses, too.
+    pub recovered: u64,
     /// Requests that were sent, each for one brick or several. With [`Answers::Get`] and shared
     /// memory there are none.
     pub requests: u64,
@@ -72,6 +74,7 @@ impl AddAssign for BrickCounters {
         self.misses += other.misses;
         self.joined += other.joined;
         self.alone += other.alone;
+        self.recovered += other.recovered;
         self.requests += other.requests;
     }
 }
@@ -95,6 +98,12 @@ impl BrickReader {
     /// Returns the counts since the reader was created.
     pub const fn counters(&self) -> &BrickCounters {
         &self.counters
+    }
+
+    /// Returns the port, to send messages. It should receive none: messages that are no bricks are
+    /// dropped.
+    pub const fn port(&mut self) -> &mut Port {
+        &mut self.port
     }
 
     /// Returns true if a brick of another node takes a message and its answer, so that several of
@@ -133,7 +142,13 @@ impl BrickReader {
             counters.hits += 1;
             return Ok(Pinned(Way::Hit(pin)));
         }
-        miss(bricks, port, (cell, budget), counters, key, (home, place)).map(Pinned)
+        loop {
+            let missed = miss(bricks, port, (cell, budget), counters, key, (home, place));
+            match missed {
+                Err(error) if bricks.recover(&error) => {}
+                other => return other.map(Pinned),
+            }
+        }
     }
 
     /// Requests the bricks that are not in memory, all at once, and waits for them. Afterwards
@@ -142,6 +157,14 @@ impl BrickReader {
     /// # Errors
     /// As [`get`](Self::get), for the first brick that fails.
     pub fn prefetch(&mut self, keys: &[u64]) -> Result<(), BrickError> {
+        match self.request_all(keys) {
+            // The bricks of a home that has ended are produced when they are asked for.
+            Err(error) if self.bricks.recover(&error) => Ok(()),
+            other => other,
+        }
+    }
+
+    fn request_all(&mut self, keys: &[u64]) -> Result<(), BrickError> {
         let bricks = Arc::clone(&self.bricks);
         if let (Answers::Handler, false, Some(&key)) =
             (bricks.options.answers, bricks.has_server(), keys.first())
@@ -153,8 +176,9 @@ impl BrickReader {
             let Some((home, place)) = bricks.homes.home(key) else {
                 return Err(self.no_such_brick(key));
             };
-            let is_own = bricks.my_home == Some(home);
-            if is_own || bricks.cache.pin(key).is_some() || bricks.loading.has(&bricks.cache, key) {
+            let is_here = bricks.my_home == Some(home) || bricks.backup_of(home).is_some();
+            if is_here || bricks.cache.pin(key).is_some() || bricks.loading.has(&bricks.cache, key)
+            {
                 continue;
             }
             if let Some(lead) = begin_to_lead(&bricks, &self.cell, key, home) {
@@ -298,6 +322,13 @@ fn load(
     if bricks.my_home == Some(home) {
         let read = bricks.read_own(key, lead.bytes_mut());
         let home = bricks.me;
+        let read = read.map_err(|why| BrickError::Source { key, home, why });
+        return lead.end(read).map(Some);
+    }
+    if let Some(backup) = bricks.backup_of(home) {
+        counters.recovered += 1;
+        let home = bricks.homes.nodes()[home];
+        let read = backup.read(key, lead.bytes_mut());
         let read = read.map_err(|why| BrickError::Source { key, home, why });
         return lead.end(read).map(Some);
     }

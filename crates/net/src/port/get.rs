@@ -135,7 +135,8 @@ impl Port {
     ///
     /// Waits until they are here. With shared memory that is a copy. Otherwise it takes a request
     /// and its answer, and messages that arrive meanwhile wait until they are
-    /// [received](Self::poll).
+    /// [received](Self::poll). A request travels behind the messages to the same node, so it waits
+    /// while a port of that node has no space for a message.
     ///
     /// # Errors
     /// [`SendError::OutOfBounds`], [`SendError::NotAllowed`], [`SendError::NotAccepted`];

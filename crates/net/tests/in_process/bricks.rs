@@ -164,7 +164,7 @@ fn run(case: Case, source: &Arc<Source>, read: impl Fn(&mut BrickReader, u64) + 
             scope.spawn(move || {
                 let users: Vec<_> = node.shape().node_ids().collect();
                 let store = Some(store_of(node, &case, source));
-                let bricks = Bricks::start(node, &users, case.homes(), store, case.options());
+                let bricks = Bricks::start(node, &users, case.homes(), store, None, case.options());
                 let bricks = bricks.expect("all nodes run");
                 let server = bricks.server();
                 thread::scope(|scope| {
@@ -428,7 +428,7 @@ fn a_node_without_a_server_does_not_wait_for_answers() {
     let source = Arc::default();
     let start = |node: &Node| {
         let store = Some(store_of(node, &case, &source));
-        Bricks::start(node, &users, case.homes(), store, case.options()).expect("it runs")
+        Bricks::start(node, &users, case.homes(), store, None, case.options()).expect("it runs")
     };
     let [first, _second] = [start(&nodes[0]), start(&nodes[1])];
     let mut reader = first.reader(nodes[0].port(1));
@@ -457,7 +457,7 @@ fn bricks_of_a_node_that_has_ended_are_errors() {
         let source = Arc::default();
         let start = |node: &Node| {
             let store = Some(store_of(node, &case, &source));
-            Bricks::start(node, &users, case.homes(), store, case.options())
+            Bricks::start(node, &users, case.homes(), store, None, case.options())
         };
         let started = thread::scope(|scope| {
             let starts = nodes.iter().map(|node| scope.spawn(move || start(node)));
@@ -504,6 +504,46 @@ fn bricks_of_a_node_that_has_ended_are_errors() {
     }
 }
 
+// With a backup, the bricks of a home that has ended are produced by the node that needs them.
+#[test]
+fn a_backup_replaces_a_home_that_has_ended() {
+    for case in all_cases() {
+        let case = Case { nodes: 2, ..case };
+        let shape = Shape { nodes: 2, ports: 2 };
+        let mut nodes = Node::in_process_by(case.kind, shape).expect("memory");
+        let users: Vec<_> = shape.node_ids().collect();
+        let source: Arc<Source> = Arc::default();
+        let start = |node: &Node| {
+            let store = Some(store_of(node, &case, &source));
+            let backup = Some(Arc::clone(&source) as _);
+            Bricks::start(node, &users, case.homes(), store, backup, case.options())
+        };
+        let [first, second] = thread::scope(|scope| {
+            let second = scope.spawn(|| start(&nodes[1]));
+            let first = start(&nodes[0]).expect("it runs");
+            [first, second.join().expect("no panic").expect("it runs")]
+        });
+        let home = nodes.pop().expect("two");
+        let left = AtomicU64::new(1);
+        let server = first.server();
+        thread::scope(|scope| {
+            let mut reader = first.reader(nodes[0].port(1));
+            let left = &left;
+            scope.spawn(move || {
+                let _ending = Ending(left);
+                while reader.counters().recovered < 30 {
+                    reader.prefetch(&[1, 3, 5, 7]).expect("there is a backup");
+                    read_many(&mut reader, 1);
+                }
+            });
+            scope.spawn(|| serve(server, nodes[0].port(SERVER), left));
+            thread::sleep(Duration::from_millis(5));
+            drop(second);
+            drop(home);
+        });
+    }
+}
+
 #[test]
 fn options_that_do_not_suit_are_errors() {
     let [node]: [Node; 1] = Node::in_process(Shape { nodes: 1, ports: 1 })
@@ -516,7 +556,7 @@ fn options_that_do_not_suit_are_errors() {
         ..Case::PLAIN
     };
     let error_of = |case: Case, homes: Homes, store: Option<Store>| {
-        let started = Bricks::start(&node, &[NodeId(0)], homes, store, case.options());
+        let started = Bricks::start(&node, &[NodeId(0)], homes, store, None, case.options());
         started
             .map(|_| ())
             .expect_err("it does not suit")
@@ -545,7 +585,7 @@ fn options_that_do_not_suit_are_errors() {
         ..case
     };
     let store = store_of(&node, &huge, &source);
-    let started = Bricks::start(&node, &[], huge.homes(), Some(store), huge.options());
+    let started = Bricks::start(&node, &[], huge.homes(), Some(store), None, huge.options());
     assert!(
         matches!(started, Err(StartError::NoMemory(_))),
         "{started:?}"

@@ -4,10 +4,10 @@
 use std::thread;
 
 use raddle_net::{
-    Access, Data, Fetch, Message, Node, NodeId, Port, PortId, Put, ReadOnlySegment, Remote,
-    SendError, Shape, TransportKind,
+    Access, Data, Fetch, Message, NetError, Node, NodeId, Port, PortId, Put, ReadOnlySegment,
+    Remote, SendError, Shape, TransportKind,
 };
-use raddle_sync::prim::{AtomicBool, Relaxed};
+use raddle_sync::prim::{AtomicBool, AtomicU64, Relaxed};
 
 const PAIR: Shape = Shape { nodes: 2, ports: 1 };
 /// More bytes than fit into one packet, and than into two.
@@ -345,11 +345,12 @@ fn nodes_read_each_other_while_they_exchange_messages() {
                 rights.push(readable(&nodes[home], &nodes[reader], LONG));
             }
         }
+        let left = AtomicU64::new(6);
         thread::scope(|scope| {
             for node in &nodes {
                 for index in 0..2 {
                     let mut port = node.port(index);
-                    let rights = &rights;
+                    let (rights, left) = (&rights, &left);
                     scope.spawn(move || {
                         let mine = |remote: &&Remote| remote.node() != node.id();
                         let all = rights.iter().map(|(_, remote)| remote).filter(mine);
@@ -372,9 +373,39 @@ fn nodes_read_each_other_while_they_exchange_messages() {
                             }
                             port.poll(|_| ()).expect("no node ends");
                         }
+                        // Relaxed: only a count. Messages for this port must not be in the way of
+                        // the requests of others.
+                        left.fetch_sub(1, Relaxed);
+                        while left.load(Relaxed) > 0 {
+                            port.poll(|_| ()).expect("no node ends");
+                            thread::yield_now();
+                        }
                     });
                 }
             }
         });
+    });
+}
+
+// A node that another one has found to be stopped is given up: all waits for it end.
+#[test]
+fn a_node_that_is_given_up_is_waited_for_no_more() {
+    within_one_process(|kind| {
+        let [home, reader] = pair(kind);
+        let (_segment, remote) = readable(&home, &reader, LONG);
+        let mut port = reader.port(0);
+        check(&mut port, &remote, 0, 10);
+        reader.give_up(NodeId(0));
+        reader.give_up(NodeId(0));
+        let silent = SendError::Silent(NodeId(0));
+        assert_eq!(port.get(&remote, 0, &mut [0; 10]), Err(silent));
+        assert_eq!(port.ended(NodeId(0)), Some(silent));
+        port.wait();
+        let ended = port.poll(|_| ()).expect_err("it is reported once");
+        assert!(
+            matches!(ended, NetError::Silent { node, .. } if node == NodeId(0)),
+            "{ended}"
+        );
+        assert_eq!(port.poll(|_| ()).expect("no other end"), 0);
     });
 }

@@ -23,7 +23,7 @@ const COLOURS: [Vec3; 6] = [
 ];
 
 /// A surface of equal value.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Surface {
     /// The value on the surface.
     pub isovalue: f64,
@@ -34,7 +34,7 @@ pub struct Surface {
 }
 
 /// The options of a picture of surfaces.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct IsosurfaceOptions {
     /// The surfaces, at least one and at most [`SURFACES_MAX`].
     pub surfaces: Vec<Surface>,

@@ -1,0 +1,338 @@
+//! The supervisor: it divides frames into tiles, assigns them to workers, and collects the pixels.
+//!
+//! It survives the end of any worker: the tiles of that worker are assigned to others, which
+//! produce its bricks by themselves. So a frame is completed as long as one worker is left.
+//!
+//! # Source
+//! Parker, Efficient user-level event notification, sections 5.2 and 5.3.
+
+use std::time::{Duration, Instant};
+
+use raddle::net::{Data, Message, NetError, Node, NodeId, Port, SendError};
+use raddle_sync::backoff::Backoff;
+
+use super::error::DirtError;
+use super::options::DirtOptions;
+use super::report::WorkerReport;
+use super::schedule::{Completion, Schedule};
+use super::wire;
+use super::worker::{MESSAGES, messages_of};
+use crate::picture::Picture;
+use crate::render::{FrameError, Part, Proceed, TileDone};
+use crate::volume::isosurface::IsosurfaceOptions;
+
+/// The node that supervises the others.
+#[derive(Debug)]
+pub struct Supervisor {
+    port: Port,
+    workers: Vec<Worker>,
+    options: DirtOptions,
+    /// The number of the next frame.
+    next: u32,
+}
+
+#[derive(Debug)]
+struct Worker {
+    node: NodeId,
+    is_alive: bool,
+    report: Option<WorkerReport>,
+}
+
+/// A frame, and the work that it took.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct SupervisedFrame {
+    /// The picture.
+    pub picture: Picture,
+    /// The number of tiles that were assigned. A tile of a worker that has ended counts twice.
+    pub assignments: u32,
+    /// The number of workers that ended meanwhile.
+    pub lost: usize,
+    /// The time from the start of the frame to its last tile.
+    pub time: Duration,
+}
+
+/// A message of a worker.
+enum Received {
+    Ready,
+    Tile(u32, u32, Vec<[f32; 3]>),
+    Failed(String),
+    Report(WorkerReport),
+    Malformed,
+}
+
+impl Supervisor {
+    /// Waits until all workers are ready.
+    ///
+    /// # Errors
+    /// A [`DirtError`] if there are no workers, or if one cannot begin.
+    pub fn start(node: &Node, options: &DirtOptions) -> Result<Self, DirtError> {
+        let DirtOptions {
+            workers, renderers, ..
+        } = *options;
+        if workers == 0 || renderers == 0 {
+            return Err(DirtError::NoWorkers { workers, renderers });
+        }
+        let worker = |node| Worker {
+            node,
+            is_alive: true,
+            report: None,
+        };
+        let mut supervisor = Self {
+            port: node.port(MESSAGES),
+            workers: options.worker_nodes().map(worker).collect(),
+            options: options.clone(),
+            next: 0,
+        };
+        let mut missing = usize::from(workers);
+        while missing > 0 {
+            let (received, ended) = supervisor.receive()?;
+            for (node, message) in received {
+                match message {
+                    Received::Ready => missing -= 1,
+                    Received::Failed(why) => return Err(DirtError::Worker { node, why }),
+                    _ => return Err(DirtError::Malformed(node)),
+                }
+            }
+            if let Some(error) = ended {
+                return Err(error.into());
+            }
+        }
+        Ok(supervisor)
+    }
+
+    /// Renders a frame. `on_tile` gets the pixels of each tile, and may stop the work.
+    ///
+    /// # Errors
+    /// A [`DirtError`] if an option is out of range, a worker cannot render a tile, or no worker is
+    /// left.
+    pub fn render<P: Proceed>(
+        &mut self,
+        scene: &IsosurfaceOptions,
+        mut on_tile: impl FnMut(TileDone, Part, &[[f32; 3]]) -> P,
+    ) -> Result<SupervisedFrame, DirtError> {
+        scene.check()?;
+        let begun = Instant::now();
+        let (width, height) = scene.frame.size;
+        let mut picture = Picture::try_new(width, height).map_err(|_| FrameError::OutOfMemory {
+            bytes: u64::from(width) * u64::from(height) * size_of::<[f32; 3]>() as u64,
+        })?;
+        let frame = self.next;
+        self.next = self.next.wrapping_add(1);
+        let mut schedule = Schedule::new(frame, scene.frame.size, self.options.tiles);
+        let bytes = postcard::to_allocvec(scene).unwrap_or_default();
+        self.send_to_all(wire::SCENE, &frame.to_le_bytes(), &bytes)?;
+        let mut lost = 0;
+        (0..self.workers.len()).try_for_each(|index| self.assign(&mut schedule, index))?;
+        let mut done = 0;
+        while schedule.pixels_missing() > 0 {
+            let (received, ended) = self.receive()?;
+            for (node, message) in received {
+                match message {
+                    Received::Tile(frame, number, pixels) => {
+                        let completion = schedule.complete(frame, number);
+                        if let Completion::Taken(part) | Completion::Last(part) = completion {
+                            if !copy(&mut picture, part, &pixels) {
+                                return Err(DirtError::Malformed(node));
+                            }
+                            done += 1;
+                            let count = schedule.assignment_count() as usize;
+                            if !on_tile(TileDone::new(done - 1, count), part, &pixels).proceeds() {
+                                return Err(FrameError::Stopped.into());
+                            }
+                        }
+                        let index = self.index_of(node);
+                        self.assign(&mut schedule, index)?;
+                    }
+                    Received::Failed(why) => return Err(DirtError::Worker { node, why }),
+                    Received::Ready | Received::Report(_) => {}
+                    Received::Malformed => return Err(DirtError::Malformed(node)),
+                }
+            }
+            if let Some(error) = ended {
+                lost += usize::from(self.lose(error, &mut schedule)?);
+            }
+        }
+        Ok(SupervisedFrame {
+            picture,
+            assignments: schedule.assignment_count(),
+            lost,
+            time: begun.elapsed(),
+        })
+    }
+
+    /// Ends the run. Returns the reports of the workers that are left, by node.
+    ///
+    /// # Errors
+    /// A [`DirtError`] if the system refuses something. The end of a worker is no error.
+    pub fn finish(mut self) -> Result<Vec<(NodeId, WorkerReport)>, DirtError> {
+        self.send_to_all(wire::END, &[], &[])?;
+        let is_missing = |worker: &Worker| worker.is_alive && worker.report.is_none();
+        while self.workers.iter().any(is_missing) {
+            let (received, ended) = self.receive()?;
+            for (node, message) in received {
+                if let Received::Report(report) = message {
+                    let index = self.index_of(node);
+                    self.workers[index].report = Some(report);
+                }
+            }
+            if let Some(
+                NetError::Died(node) | NetError::Left(node) | NetError::Silent { node, .. },
+            ) = ended
+            {
+                let index = self.index_of(node);
+                self.workers[index].is_alive = false;
+            }
+        }
+        let reports = self.workers.iter();
+        Ok(reports
+            .filter_map(|worker| Some((worker.node, worker.report?)))
+            .collect())
+    }
+
+    /// Returns the number of workers that are left.
+    #[must_use]
+    pub fn worker_count(&self) -> usize {
+        self.workers.iter().filter(|worker| worker.is_alive).count()
+    }
+
+    /// Waits for messages. Returns them with their nodes, and the end of a node, if one has ended.
+    ///
+    /// # Errors
+    /// Errors other than the end of a node.
+    fn receive(&mut self) -> Result<(Vec<(NodeId, Received)>, Option<NetError>), DirtError> {
+        let mut received = Vec::new();
+        loop {
+            let polled = self.port.poll(|arrival| {
+                let Data::Here(data) = arrival.data else {
+                    return;
+                };
+                let message = read(arrival.message.user, arrival.message.metadata, data);
+                received.push((arrival.from.node, message));
+            });
+            match polled {
+                Ok(0) => self.port.wait(),
+                Ok(_) => return Ok((received, None)),
+                Err(ended @ (NetError::Died(_) | NetError::Left(_) | NetError::Silent { .. })) => {
+                    return Ok((received, Some(ended)));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Assigns tiles to a worker until it has enough.
+    fn assign(&mut self, schedule: &mut Schedule, index: usize) -> Result<(), DirtError> {
+        let Worker { node, is_alive, .. } = self.workers[index];
+        if !is_alive {
+            return Ok(());
+        }
+        let renderers = usize::from(self.options.renderers);
+        let wanted = renderers * self.options.ahead.max(1);
+        let all = renderers * self.worker_count();
+        let mut bytes = Vec::new();
+        for _ in schedule.open_count(index)..wanted {
+            let Some(assignment) = schedule.assign(index, all) else {
+                break;
+            };
+            wire::write_task(&assignment, &mut bytes);
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let frame = schedule.frame().to_le_bytes();
+        self.send(node, wire::TASKS, &frame, &bytes)
+    }
+
+    /// Handles the end of a worker: its tiles go to others. Returns true if it was alive before.
+    fn lose(&mut self, error: NetError, schedule: &mut Schedule) -> Result<bool, DirtError> {
+        let node = match error {
+            NetError::Died(node) | NetError::Left(node) | NetError::Silent { node, .. } => node,
+            error => return Err(error.into()),
+        };
+        let index = self.index_of(node);
+        let was_alive = std::mem::replace(&mut self.workers[index].is_alive, false);
+        if self.worker_count() == 0 {
+            return Err(DirtError::NoWorkerLeft(node));
+        }
+        if matches!(error, NetError::Silent { .. }) {
+            // The others do not notice that it was stopped.
+            self.send_to_all(wire::LOST, &node.0.to_le_bytes(), &[])?;
+        }
+        schedule.lose(index);
+        (0..self.workers.len()).try_for_each(|index| self.assign(schedule, index))?;
+        Ok(was_alive)
+    }
+
+    fn send_to_all(&mut self, user: u32, metadata: &[u8], data: &[u8]) -> Result<(), DirtError> {
+        let alive = self.workers.iter().filter(|worker| worker.is_alive);
+        let nodes: Vec<_> = alive.map(|worker| worker.node).collect();
+        let mut nodes = nodes.into_iter();
+        nodes.try_for_each(|node| self.send(node, user, metadata, data))
+    }
+
+    /// Sends a message to a worker, and waits for space. The end of the worker is no error: it is
+    /// received.
+    fn send(
+        &mut self,
+        node: NodeId,
+        user: u32,
+        metadata: &[u8],
+        data: &[u8],
+    ) -> Result<(), DirtError> {
+        let message = Message {
+            user,
+            metadata,
+            ..Message::default()
+        };
+        let mut backoff = Backoff::new();
+        loop {
+            match self.port.send(messages_of(node), message, data) {
+                Err(SendError::Full) => backoff.pause(),
+                Ok(()) | Err(SendError::Died(_) | SendError::Left(_) | SendError::Silent(_)) => {
+                    return Ok(());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Returns the index of a worker. Workers have the nodes from 1 on.
+    fn index_of(&self, node: NodeId) -> usize {
+        usize::from(node.0)
+            .saturating_sub(1)
+            .min(self.workers.len() - 1)
+    }
+}
+
+/// Reads a message of a worker.
+fn read(user: u32, metadata: &[u8], data: &[u8]) -> Received {
+    match user {
+        wire::READY => Received::Ready,
+        wire::TILE => {
+            let count = data.len() / size_of::<[f32; 3]>();
+            let pixels = wire::read_pixels(data, count).map(Iterator::collect);
+            match (wire::read_tile_head(metadata), pixels) {
+                (Some((frame, number)), Some(pixels)) => Received::Tile(frame, number, pixels),
+                _ => Received::Malformed,
+            }
+        }
+        wire::FAILED => Received::Failed(String::from_utf8_lossy(data).into_owned()),
+        wire::REPORT => WorkerReport::read(data).map_or(Received::Malformed, Received::Report),
+        _ => Received::Malformed,
+    }
+}
+
+/// Copies the pixels of a tile. Returns false if their number is not that of the part.
+fn copy(picture: &mut Picture, part: Part, pixels: &[[f32; 3]]) -> bool {
+    if pixels.len() != part.pixel_count() {
+        return false;
+    }
+    let width = picture.width() as usize;
+    let (left, top) = (part.corner.0 as usize, part.corner.1 as usize);
+    for (row, pixels) in pixels.chunks(part.size.0 as usize).enumerate() {
+        let first = (top + row) * width + left;
+        picture.pixels_mut()[first..first + pixels.len()].copy_from_slice(pixels);
+    }
+    true
+}

@@ -1,0 +1,136 @@
+//! The messages between the supervisor and the workers.
+//!
+//! The user field of a message says which of them it is. Numbers are little-endian.
+//!
+//! | message | direction | metadata | data |
+//! |---|---|---|---|
+//! | ready | to the supervisor | | |
+//! | scene | to a worker | frame (4 bytes) | the options, by postcard |
+//! | tasks | to a worker | frame (4) | assignments: number (4), column, row, width, height (2) |
+//! | tile | to the supervisor | frame, number (4) | pixels: 3 floats (4 each) |
+//! | failed | to the supervisor | | the reason, in UTF-8 |
+//! | lost | to a worker | node (2) | |
+//! | end | to a worker | | |
+//! | report | to the supervisor | | counts of the worker (8 each) |
+//!
+//! # Source
+//! BARRIER, SCENE_UPDATE, NEW_TASK and the tiles in Parker, Efficient user-level event
+//! notification, sections 6.2 and 6.3: 12 bytes for each assignment.
+
+use super::schedule::Assignment;
+use crate::render::Part;
+
+pub(super) const READY: u32 = 0xD127_0001;
+pub(super) const SCENE: u32 = 0xD127_0002;
+pub(super) const TASKS: u32 = 0xD127_0003;
+pub(super) const TILE: u32 = 0xD127_0004;
+pub(super) const FAILED: u32 = 0xD127_0005;
+pub(super) const LOST: u32 = 0xD127_0006;
+pub(super) const END: u32 = 0xD127_0007;
+pub(super) const REPORT: u32 = 0xD127_0008;
+
+/// The number of bytes of an assignment.
+pub(super) const TASK_BYTES: usize = 12;
+/// The number of bytes of a pixel.
+const PIXEL_BYTES: usize = 12;
+/// The number of bytes of the metadata of a tile.
+const TILE_HEAD_BYTES: usize = 8;
+
+/// Writes an assignment.
+pub(super) fn write_task(assignment: &Assignment, into: &mut Vec<u8>) {
+    let Part { corner, size } = assignment.part;
+    into.extend_from_slice(&assignment.number.to_le_bytes());
+    for word in [corner.0, corner.1, size.0, size.1] {
+        // A picture has at most 2¹⁶ pixels each way, and a tile fewer.
+        into.extend_from_slice(&(word as u16).to_le_bytes());
+    }
+}
+
+/// Reads the assignments of a message.
+pub(super) fn read_tasks(metadata: &[u8], data: &[u8]) -> Option<Vec<Assignment>> {
+    let frame = u32::from_le_bytes(metadata.try_into().ok()?);
+    let (tasks, rest) = data.as_chunks::<TASK_BYTES>();
+    let read = |bytes: &[u8; TASK_BYTES]| {
+        let half = |at: usize| u32::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
+        Assignment {
+            frame,
+            number: u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
+            part: Part {
+                corner: (half(4), half(6)),
+                size: (half(8), half(10)),
+            },
+        }
+    };
+    rest.is_empty().then(|| tasks.iter().map(read).collect())
+}
+
+/// Returns the metadata of a tile.
+pub(super) fn tile_head(frame: u32, number: u32) -> [u8; TILE_HEAD_BYTES] {
+    let mut bytes = [0; TILE_HEAD_BYTES];
+    bytes[..4].copy_from_slice(&frame.to_le_bytes());
+    bytes[4..].copy_from_slice(&number.to_le_bytes());
+    bytes
+}
+
+/// Reads the metadata of a tile: the frame and the number.
+pub(super) fn read_tile_head(metadata: &[u8]) -> Option<(u32, u32)> {
+    let bytes: &[u8; TILE_HEAD_BYTES] = metadata.try_into().ok()?;
+    let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|index| bytes[at + index]));
+    Some((word(0), word(4)))
+}
+
+/// Writes pixels.
+pub(super) fn write_pixels(pixels: &[[f32; 3]], into: &mut Vec<u8>) {
+    into.clear();
+    into.reserve(pixels.len() * PIXEL_BYTES);
+    for pixel in pixels {
+        for value in pixel {
+            into.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+}
+
+/// Reads pixels, if there are as many as expected.
+pub(super) fn read_pixels(
+    data: &[u8],
+    expected: usize,
+) -> Option<impl Iterator<Item = [f32; 3]> + '_> {
+    let (pixels, rest) = data.as_chunks::<PIXEL_BYTES>();
+    let read = |bytes: &[u8; PIXEL_BYTES]| {
+        let (values, _) = bytes.as_chunks();
+        [0, 1, 2].map(|index: usize| f32::from_le_bytes(values[index]))
+    };
+    (rest.is_empty() && pixels.len() == expected).then(|| pixels.iter().map(read))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read() {
+        let assignment = Assignment {
+            frame: 7,
+            number: 0x0102_0304,
+            part: Part {
+                corner: (65_528, 16),
+                size: (8, 64),
+            },
+        };
+        let mut bytes = Vec::new();
+        write_task(&assignment, &mut bytes);
+        write_task(&assignment, &mut bytes);
+        assert_eq!(bytes.len(), 2 * TASK_BYTES);
+        let read = read_tasks(&7_u32.to_le_bytes(), &bytes);
+        assert_eq!(read, Some(vec![assignment; 2]));
+        assert_eq!(read_tasks(&7_u32.to_le_bytes(), &bytes[1..]), None);
+        assert_eq!(read_tasks(&[7], &bytes), None);
+        assert_eq!(read_tile_head(&tile_head(3, 9)), Some((3, 9)));
+        assert_eq!(read_tile_head(&[0; 7]), None);
+        let pixels = [[0.1, -2.0, f32::MAX], [f32::MIN_POSITIVE, 0.0, 1.0]];
+        write_pixels(&pixels, &mut bytes);
+        let read = read_pixels(&bytes, 2).expect("two pixels");
+        assert!(read.eq(pixels));
+        assert!(read_pixels(&bytes, 3).is_none());
+    }
+}
