@@ -29,8 +29,8 @@ pub(super) const MESSAGES: u16 = 0;
 struct Scene {
     frame: u32,
     options: IsosurfaceOptions,
-    /// The data that its rays need, prepared by the first renderer that needs it, or the reason why it
-    /// cannot be.
+    /// The data that its rays need, which the first renderer prepares, or the reason why they
+    /// cannot be prepared.
     prepared: OnceLock<Result<Prepared, String>>,
 }
 
