@@ -52,6 +52,9 @@ pub struct SupervisedFrame {
     pub time: Duration,
 }
 
+/// Messages with the nodes that have sent them, and the end of a node, if one has ended.
+type News = (Vec<(NodeId, Received)>, Option<NetError>);
+
 /// A message of a worker.
 enum Received {
     Ready,
@@ -200,7 +203,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// Errors other than the end of a node.
-    fn receive(&mut self) -> Result<(Vec<(NodeId, Received)>, Option<NetError>), DirtError> {
+    fn receive(&mut self) -> Result<News, DirtError> {
         let mut received = Vec::new();
         loop {
             let polled = self.port.poll(|arrival| {

@@ -31,8 +31,9 @@ impl Volume {
     /// `voxels` has x fastest, then y, then z. Takes one pass over voxels that are floats.
     ///
     /// # Errors
-    /// Returns a [`VolumeError`] if an axis has fewer than 2 or more than [`AXIS_MAX`] voxels, if
-    /// their number is not the product of the sizes, or if a voxel is not finite.
+    /// Returns a [`VolumeError`] if an axis has fewer than 2 or more than
+    /// [`AXIS_MAX`](super::AXIS_MAX) voxels, if their number is not the product of the sizes, or if
+    /// a voxel is not finite.
     pub fn new(size: [usize; 3], voxels: impl Into<Voxels>) -> Result<Self, VolumeError> {
         let voxels = voxels.into();
         let grid = Grid::new(size)?;

@@ -91,7 +91,7 @@ impl Prepared {
     }
 
     /// Renders a part of the picture in the calling thread, with the bricks of `reader`: the same
-    /// pixels as [`render`](super::render), row by row.
+    /// pixels as [`isosurface::render`](super::render()), row by row.
     ///
     /// # Errors
     /// The [`BrickError`] of a brick that the part needs.
