@@ -150,6 +150,8 @@ pub struct Bricks {
     remotes: Vec<Option<Remote>>,
     cache: Cache,
     loading: Loading,
+    /// The number of ports of each node.
+    port_count: u16,
     /// True if a brick of another node takes a message and its answer.
     has_latency: bool,
     /// The number of servers of this node.
@@ -222,6 +224,7 @@ impl Bricks {
             backup,
             remotes,
             cache,
+            port_count: node.shape().ports,
             has_latency,
             servers: AtomicU32::new(0),
         }))

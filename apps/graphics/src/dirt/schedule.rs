@@ -5,7 +5,7 @@
 //!    in an assignment, or in the picture.
 //! 2. An assignment has a number that no other one of the frame has. Pixels count only if their
 //!    frame is this one, and their assignment is still open. So a tile that is assigned again,
-//!    because its worker counts as lost, is taken once, from either worker.
+//!    because its worker counts as lost, is taken once, from the worker that has it now.
 
 use std::collections::HashMap;
 

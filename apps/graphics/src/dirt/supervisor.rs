@@ -59,7 +59,7 @@ type News = (Vec<(NodeId, Received)>, Option<NetError>);
 enum Received {
     Ready,
     Tile(u32, u32, Vec<[f32; 3]>),
-    Failed(String),
+    Failed(u32, String),
     Report(WorkerReport),
     Malformed,
 }
@@ -93,7 +93,7 @@ impl Supervisor {
             for (node, message) in received {
                 match message {
                     Received::Ready => missing -= 1,
-                    Received::Failed(why) => return Err(DirtError::Worker { node, why }),
+                    Received::Failed(_, why) => return Err(DirtError::Worker { node, why }),
                     _ => return Err(DirtError::Malformed(node)),
                 }
             }
@@ -147,8 +147,11 @@ impl Supervisor {
                         let index = self.index_of(node);
                         self.assign(&mut schedule, index)?;
                     }
-                    Received::Failed(why) => return Err(DirtError::Worker { node, why }),
-                    Received::Ready | Received::Report(_) => {}
+                    Received::Failed(of, why) if of == frame => {
+                        return Err(DirtError::Worker { node, why });
+                    }
+                    // A failure in an earlier frame has been reported, or did not matter.
+                    Received::Ready | Received::Report(_) | Received::Failed(..) => {}
                     Received::Malformed => return Err(DirtError::Malformed(node)),
                 }
             }
@@ -164,7 +167,8 @@ impl Supervisor {
         })
     }
 
-    /// Ends the run. Returns the reports of the workers that are left, by node.
+    /// Ends the run. Returns the reports of the workers that are left, by node. The workers end
+    /// when the node of the supervisor leaves.
     ///
     /// # Errors
     /// A [`DirtError`] if the system refuses something. The end of a worker is no error.
@@ -320,7 +324,12 @@ fn read(user: u32, metadata: &[u8], data: &[u8]) -> Received {
                 _ => Received::Malformed,
             }
         }
-        wire::FAILED => Received::Failed(String::from_utf8_lossy(data).into_owned()),
+        wire::FAILED => {
+            let frame = metadata
+                .try_into()
+                .map_or(wire::NO_FRAME, u32::from_le_bytes);
+            Received::Failed(frame, String::from_utf8_lossy(data).into_owned())
+        }
         wire::REPORT => WorkerReport::read(data).map_or(Received::Malformed, Received::Report),
         _ => Received::Malformed,
     }

@@ -16,16 +16,19 @@ use crate::render::Part;
 /// Edges of tiles are multiples of this, except at the right and the lower border: the rays of such
 /// a square are followed together.
 const STEP: u32 = 8;
+/// The largest edges: the pixels of a tile fit into one message.
+const FIXED_MAX: u32 = 96;
+const SHRINKING_MAX: u32 = 64;
 /// The number of tiles into which a renderer's share of the rest is divided.
 const FACTOR: usize = 2;
 
 /// The sizes of tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TileRule {
-    /// All tiles have this edge, rounded up to a multiple of 8. The study has 16.
+    /// All tiles have this edge, rounded up to a multiple of 8, and at most 96. The study has 16.
     Fixed(u32),
     /// Tiles shrink from the first edge to the second one, which are rounded up to 8 times a power
-    /// of two.
+    /// of two, and are at most 64.
     Shrinking(u32, u32),
 }
 
@@ -48,10 +51,15 @@ impl Tiles {
     /// Divides a frame of some size.
     #[must_use]
     pub(super) fn new((width, height): (u32, u32), rule: TileRule) -> Self {
-        let power = |edge: u32| STEP * edge.div_ceil(STEP).max(1).next_power_of_two();
+        let power = |edge: u32| {
+            STEP * edge
+                .clamp(1, SHRINKING_MAX)
+                .div_ceil(STEP)
+                .next_power_of_two()
+        };
         let (edge_max, edge_min) = match rule {
             TileRule::Fixed(edge) => {
-                let edge = edge.max(1).next_multiple_of(STEP);
+                let edge = edge.clamp(1, FIXED_MAX).next_multiple_of(STEP);
                 (edge, edge)
             }
             TileRule::Shrinking(first, last) => (power(first.max(last)), power(last)),

@@ -8,9 +8,9 @@
 //! | scene | to a worker | frame (4 bytes) | the options, by postcard |
 //! | tasks | to a worker | frame (4) | assignments: number (4), column, row, width, height (2) |
 //! | tile | to the supervisor | frame, number (4) | pixels: 3 floats (4 each) |
-//! | failed | to the supervisor | | the reason, in UTF-8 |
+//! | failed | to the supervisor | frame (4), or none ([`NO_FRAME`]) | the reason, in UTF-8 |
 //! | lost | to a worker | node (2) | |
-//! | end | to a worker | | |
+//! | end | to a worker, or from its own renderer that panics | | |
 //! | report | to the supervisor | | counts of the worker (8 each) |
 //!
 //! # Source
@@ -28,6 +28,9 @@ pub(super) const FAILED: u32 = 0xD127_0005;
 pub(super) const LOST: u32 = 0xD127_0006;
 pub(super) const END: u32 = 0xD127_0007;
 pub(super) const REPORT: u32 = 0xD127_0008;
+
+/// The number of no frame: a worker has failed before the first one.
+pub(super) const NO_FRAME: u32 = u32::MAX;
 
 /// The number of bytes of an assignment.
 pub(super) const TASK_BYTES: usize = 12;

@@ -3,8 +3,10 @@
 //! # Source
 //! Parker, Efficient user-level event notification, sections 5.3.2, 6.2 and 6.3.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
+use std::time::Duration;
 
 use raddle::net::bricks::{
     BrickCounters, BrickError, BrickOptions, BrickReader, BrickServer, Bricks, Homes, Store,
@@ -17,12 +19,16 @@ use super::options::{Content, DirtOptions};
 use super::queue::{Queue, Waiter};
 use super::report::WorkerReport;
 use super::schedule::Assignment;
+use super::wire::NO_FRAME;
 use super::{SUPERVISOR, wire};
 use crate::volume::BrickLayout;
 use crate::volume::isosurface::{BrickFetch, IsosurfaceOptions, Prepared};
 
 /// The port of each node at which its messages arrive.
 pub(super) const MESSAGES: u16 = 0;
+
+/// The time between two looks at the end of a run, of which nothing gives notice.
+const PAUSE: Duration = Duration::from_micros(100);
 
 /// A frame, as a worker knows it.
 #[derive(Debug)]
@@ -53,7 +59,13 @@ pub fn work(node: &Node, content: &Content, options: &DirtOptions) -> Result<(),
     let bricks = match started {
         Ok(bricks) => bricks,
         Err(error) => {
-            send(&mut port, wire::FAILED, &[], error.to_string().as_bytes())?;
+            let why = error.to_string();
+            send(
+                &mut port,
+                wire::FAILED,
+                &NO_FRAME.to_le_bytes(),
+                why.as_bytes(),
+            )?;
             return Err(error);
         }
     };
@@ -80,18 +92,25 @@ pub fn work(node: &Node, content: &Content, options: &DirtOptions) -> Result<(),
         };
         // The renderers end also if there is an error or a panic.
         let closing = Closing(&queue);
-        let ended = communicator.run();
+        let mut communicator = communicator;
+        communicator.run()?;
         drop(closing);
+        // Bricks are served until all renderers have ended: first those of this node, then, until
+        // the supervisor leaves, those of the others.
+        communicator.serve_while(|| !renderers.iter().all(ScopedJoinHandle::is_finished))?;
         let mut report = WorkerReport::default();
         for renderer in renderers {
             match renderer.join() {
                 Ok(counters) => report.bricks += counters,
-                Err(panic) => std::panic::resume_unwind(panic),
+                Err(panic) => resume_unwind(panic),
             }
         }
-        let (mut port, server) = ended?;
-        report.answered = server.answered();
-        send(&mut port, wire::REPORT, &[], &report.write())
+        report.answered = communicator.server.answered();
+        send(&mut communicator.port, wire::REPORT, &[], &report.write())?;
+        match communicator.serve_while(|| true) {
+            Err(DirtError::Supervisor(NetError::Left(_))) => Ok(()),
+            other => other,
+        }
     })
 }
 
@@ -179,8 +198,8 @@ enum Received {
 }
 
 impl Communicator<'_> {
-    /// Receives messages until the supervisor ends the run. Returns the port and the server.
-    fn run(mut self) -> Result<(Port, BrickServer), DirtError> {
+    /// Receives messages until the supervisor ends the run.
+    fn run(&mut self) -> Result<(), DirtError> {
         send(&mut self.port, wire::READY, &[], &[])?;
         loop {
             let mut received = Vec::new();
@@ -196,7 +215,7 @@ impl Communicator<'_> {
                     Received::Scene(scene) => self.begin(scene),
                     Received::Tasks(tasks) => self.put(tasks),
                     Received::Lost(node) => self.node.give_up(node),
-                    Received::End => return Ok((self.port, self.server)),
+                    Received::End => return Ok(()),
                     Received::Malformed(from) => return Err(DirtError::Malformed(from)),
                 }
             }
@@ -209,6 +228,23 @@ impl Communicator<'_> {
                 Err(error) => self.note_end(error)?,
             }
         }
+    }
+
+    /// Answers requests for bricks for as long as `is_needed`, after the end of the run.
+    fn serve_while(&mut self, is_needed: impl Fn() -> bool) -> Result<(), DirtError> {
+        while is_needed() {
+            let server = &mut self.server;
+            let polled = self.port.poll(|arrival| {
+                server.receive(&arrival);
+            });
+            self.server.send(&mut self.port);
+            match polled {
+                Ok(0) => thread::sleep(PAUSE),
+                Ok(_) => {}
+                Err(error) => self.note_end(error)?,
+            }
+        }
+        Ok(())
     }
 
     /// Begins a frame. The tiles of earlier frames are no longer wanted.
@@ -283,7 +319,26 @@ struct Renderer<'a> {
 
 impl Renderer<'_> {
     /// Renders tiles until the run ends. Returns the counts of bricks.
+    ///
+    /// A panic ends the run for this worker, which the communicator has to notice.
     fn run(mut self) -> BrickCounters {
+        let caught = catch_unwind(AssertUnwindSafe(|| self.render_all()));
+        if let Err(panic) = caught {
+            let own = messages_of(self.reader.port().id().node);
+            let end = Message {
+                user: wire::END,
+                ..Message::default()
+            };
+            let mut backoff = Backoff::new();
+            while self.reader.port().send(own, end, &[]) == Err(SendError::Full) {
+                backoff.pause();
+            }
+            resume_unwind(panic);
+        }
+        *self.reader.counters()
+    }
+
+    fn render_all(&mut self) {
         let mut waiter = Waiter::default();
         let (mut pixels, mut bytes) = (Vec::new(), Vec::new());
         while let Some(task) = self.queue.pop(&mut waiter) {
@@ -297,7 +352,8 @@ impl Renderer<'_> {
                 // The communicator has ended, and with it this worker.
                 Err(Failure::NoServer) => break,
                 Err(Failure::Reason(why)) => {
-                    send(self.reader.port(), wire::FAILED, &[], why.as_bytes())
+                    let frame = task.assignment.frame.to_le_bytes();
+                    send(self.reader.port(), wire::FAILED, &frame, why.as_bytes())
                 }
             };
             if sent.is_err() {
@@ -305,7 +361,6 @@ impl Renderer<'_> {
                 break;
             }
         }
-        *self.reader.counters()
     }
 
     fn render(&mut self, task: &Task, pixels: &mut Vec<[f32; 3]>) -> Result<(), Failure> {

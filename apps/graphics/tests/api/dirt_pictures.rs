@@ -1,5 +1,6 @@
 //! Pictures by a supervisor and workers: the same pixels as those of one node.
 
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
@@ -9,7 +10,7 @@ use raddle::net::{NetError, Node, NodeId, TransportKind};
 use raddle_graphics::dirt::{
     Content, DirtError, DirtOptions, SupervisedFrame, Supervisor, TileRule, WorkerReport, work,
 };
-use raddle_graphics::render::FrameOptions;
+use raddle_graphics::render::{FrameError, FrameOptions};
 use raddle_graphics::volume::isosurface::{BrickFetch, IsosurfaceOptions, render};
 use raddle_graphics::volume::{BrickLayout, Macrocells, Volume};
 use raddle_sync::prim::{AtomicU64, Relaxed};
@@ -267,6 +268,8 @@ fn check_without_one(kind: TransportKind, answers: Answers, bricks: u64) {
         assert_eq!(supervisor.worker_count(), 2);
         let reports = supervisor.finish().expect("two workers are left");
         assert_eq!(reports.len(), 2);
+        // The workers serve each other until the supervisor leaves.
+        drop(first);
     });
 }
 
@@ -287,6 +290,36 @@ fn a_brick_that_cannot_be_read_is_one_error() {
             ..
         }
     ));
+}
+
+// The caller stops a frame, and ends the run, while renderers wait for bricks of each other.
+#[test]
+fn a_run_ends_with_tiles_under_way() {
+    for answers in Answers::ALL {
+        for kind in TransportKind::WITHIN.iter().copied() {
+            let volume = volume();
+            let options = DirtOptions {
+                answers,
+                cache_bytes: 1,
+                brick_edge: 4,
+                ..DirtOptions::new(3, 2)
+            };
+            let content = content(&volume, options.brick_edge, true, None);
+            let (count, ended) = run(kind, &options, &content, |supervisor| {
+                let mut supervisor = supervisor.expect("all workers begin");
+                let stopped = supervisor.render(&scene(500.0), |_, _, _| ControlFlow::Break(()));
+                assert!(matches!(
+                    stopped,
+                    Err(DirtError::Frame(FrameError::Stopped))
+                ));
+                supervisor.finish().expect("all workers run").len()
+            });
+            assert_eq!(count, 3);
+            for ended in ended {
+                ended.expect("no worker fails");
+            }
+        }
+    }
 }
 
 #[test]

@@ -230,6 +230,8 @@ impl BrickReader {
             });
             begun.push((lead, home, place, fetch));
         }
+        // Those that have begun come first, because a port can have only some reads on their way.
+        begun.sort_by_key(|(.., fetch)| fetch.is_none());
         for (mut lead, home, place, fetch) in begun {
             let outcome = match (fetch, bricks.remotes[home].as_ref()) {
                 (Some(fetch), Some(remote)) => {
@@ -347,7 +349,13 @@ fn load(
             }
             // The server must know the place before the answer arrives.
             let crowd = lead.leave_to_server(cell);
-            request_for_server(bricks, port, counters, &[(key, home)]);
+            if bricks.has_server() {
+                request_for_server(bricks, port, counters, &[(key, home)]);
+            } else {
+                // The last server has ended, and may not have seen this brick.
+                let error = Err(BrickError::NoServer { key });
+                bricks.loading.finish(&bricks.cache, key, error);
+            }
             crowd.wait(cell, budget)
         }
     }

@@ -54,7 +54,11 @@ impl BrickServer {
         let metadata = arrival.message.metadata;
         match arrival.message.user {
             wire::REQUEST => {
-                if let Some((index, keys)) = wire::read_request(metadata, data) {
+                let ports = self.bricks.port_count;
+                // A port that does not exist gets no answer.
+                if let Some((index, keys)) = wire::read_request(metadata, data)
+                    && index < ports
+                {
                     let to = PortId {
                         node: arrival.from.node,
                         index,
