@@ -319,7 +319,8 @@ impl Bricks {
 
     /// Returns true if a server of this node receives answers.
     fn has_server(&self) -> bool {
-        // Relaxed: a program starts its server before its readers.
+        // Relaxed: a reader looks after it has left a brick under the lock of its shard, and the
+        // last server looks there, under that lock, after it has changed the count.
         self.servers.load(Relaxed) > 0
     }
 }

@@ -8,8 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use raddle::net::{Data, Message, NetError, Node, NodeId, Port, SendError};
-use raddle_sync::backoff::Backoff;
+use raddle::net::{Data, NetError, Node, NodeId, Port, SendError};
 
 use super::error::DirtError;
 use super::options::DirtOptions;
@@ -287,20 +286,9 @@ impl Supervisor {
         metadata: &[u8],
         data: &[u8],
     ) -> Result<(), DirtError> {
-        let message = Message {
-            user,
-            metadata,
-            ..Message::default()
-        };
-        let mut backoff = Backoff::new();
-        loop {
-            match self.port.send(messages_of(node), message, data) {
-                Err(SendError::Full) => backoff.pause(),
-                Ok(()) | Err(SendError::Died(_) | SendError::Left(_) | SendError::Silent(_)) => {
-                    return Ok(());
-                }
-                Err(error) => return Err(error.into()),
-            }
+        match wire::send(&mut self.port, messages_of(node), user, metadata, data) {
+            Ok(()) | Err(SendError::Died(_) | SendError::Left(_) | SendError::Silent(_)) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 

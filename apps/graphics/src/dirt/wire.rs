@@ -17,6 +17,9 @@
 //! BARRIER, SCENE_UPDATE, NEW_TASK and the tiles in Parker, Efficient user-level event
 //! notification, sections 6.2 and 6.3: 12 bytes for each assignment.
 
+use raddle::net::{Message, Port, PortId, SendError};
+use raddle_sync::backoff::Backoff;
+
 use super::schedule::Assignment;
 use crate::render::Part;
 
@@ -38,6 +41,31 @@ pub(super) const TASK_BYTES: usize = 12;
 const PIXEL_BYTES: usize = 12;
 /// The number of bytes of the metadata of a tile.
 const TILE_HEAD_BYTES: usize = 8;
+
+/// Sends a message, and waits for space.
+///
+/// # Errors
+/// Those of [`Port::send`], except [`SendError::Full`].
+pub(super) fn send(
+    port: &mut Port,
+    to: PortId,
+    user: u32,
+    metadata: &[u8],
+    data: &[u8],
+) -> Result<(), SendError> {
+    let message = Message {
+        user,
+        metadata,
+        ..Message::default()
+    };
+    let mut backoff = Backoff::new();
+    loop {
+        match port.send(to, message, data) {
+            Err(SendError::Full) => backoff.pause(),
+            other => return other,
+        }
+    }
+}
 
 /// Writes an assignment.
 pub(super) fn write_task(assignment: &Assignment, into: &mut Vec<u8>) {

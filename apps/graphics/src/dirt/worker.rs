@@ -11,8 +11,7 @@ use std::time::Duration;
 use raddle::net::bricks::{
     BrickCounters, BrickError, BrickOptions, BrickReader, BrickServer, Bricks, Homes, Store,
 };
-use raddle::net::{Arrival, Data, Message, NetError, Node, NodeId, Port, PortId, SendError};
-use raddle_sync::backoff::Backoff;
+use raddle::net::{Arrival, Data, NetError, Node, NodeId, Port, PortId, SendError};
 
 use super::error::DirtError;
 use super::options::{Content, DirtOptions};
@@ -164,18 +163,7 @@ fn start_bricks(
 
 /// Sends a message to the supervisor, and waits for space.
 fn send(port: &mut Port, user: u32, metadata: &[u8], data: &[u8]) -> Result<(), DirtError> {
-    let message = Message {
-        user,
-        metadata,
-        ..Message::default()
-    };
-    let mut backoff = Backoff::new();
-    loop {
-        match port.send(SUPERVISOR, message, data) {
-            Err(SendError::Full) => backoff.pause(),
-            other => return Ok(other?),
-        }
-    }
+    Ok(wire::send(port, SUPERVISOR, user, metadata, data)?)
 }
 
 /// The thread that receives all messages of a worker.
@@ -325,14 +313,8 @@ impl Renderer<'_> {
         let caught = catch_unwind(AssertUnwindSafe(|| self.render_all()));
         if let Err(panic) = caught {
             let own = messages_of(self.reader.port().id().node);
-            let end = Message {
-                user: wire::END,
-                ..Message::default()
-            };
-            let mut backoff = Backoff::new();
-            while self.reader.port().send(own, end, &[]) == Err(SendError::Full) {
-                backoff.pause();
-            }
+            // An error means that the run has ended anyway.
+            let _ = wire::send(self.reader.port(), own, wire::END, &[], &[]);
             resume_unwind(panic);
         }
         *self.reader.counters()

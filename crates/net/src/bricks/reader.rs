@@ -166,11 +166,6 @@ impl BrickReader {
 
     fn request_all(&mut self, keys: &[u64]) -> Result<(), BrickError> {
         let bricks = Arc::clone(&self.bricks);
-        if let (Answers::Handler, false, Some(&key)) =
-            (bricks.options.answers, bricks.has_server(), keys.first())
-        {
-            return Err(BrickError::NoServer { key });
-        }
         let mut leads: Vec<(Lead<'_>, usize, u64)> = Vec::new();
         for &key in keys {
             let Some((home, place)) = bricks.homes.home(key) else {
@@ -344,18 +339,9 @@ fn load(
             Ok(held.pop())
         }
         Answers::Handler => {
-            if !bricks.has_server() {
-                return lead.end(Err(BrickError::NoServer { key })).map(Some);
-            }
             // The server must know the place before the answer arrives.
             let crowd = lead.leave_to_server(cell);
-            if bricks.has_server() {
-                request_for_server(bricks, port, counters, &[(key, home)]);
-            } else {
-                // The last server has ended, and may not have seen this brick.
-                let error = Err(BrickError::NoServer { key });
-                bricks.loading.finish(&bricks.cache, key, error);
-            }
+            request_for_server(bricks, port, counters, &[(key, home)]);
             crowd.wait(cell, budget)
         }
     }
@@ -385,15 +371,21 @@ fn home_error(bricks: &Bricks, key: u64, home: usize, error: SendError) -> Brick
     }
 }
 
-/// Sends requests for bricks that the server fills in. If that fails, the threads that wait for the
-/// bricks get the error.
+/// Sends requests for bricks that have been left to the server. If that fails, or there is no
+/// server, the threads that wait for the bricks get the error.
 fn request_for_server(
     bricks: &Bricks,
     port: &mut Port,
     counters: &mut BrickCounters,
     wanted: &[(u64, usize)],
 ) {
-    if let Err(error) = request(bricks, port, counters, wanted) {
+    // The bricks were left to the server before this look. So the last server that ends either sees
+    // them, or has been counted as ended here.
+    let sent = match wanted.first() {
+        Some(&(key, _)) if !bricks.has_server() => Err(BrickError::NoServer { key }),
+        _ => request(bricks, port, counters, wanted),
+    };
+    if let Err(error) = sent {
         for &(key, _) in wanted {
             bricks
                 .loading

@@ -86,7 +86,7 @@ impl BrickServer {
         while let Some(&(to, key)) = self.waiting.front() {
             match self.send_first(port, to, key) {
                 Err(SendError::Full) => return false,
-                Ok(()) => self.answered += 1,
+                Ok(is_brick) => self.answered += u64::from(is_brick),
                 Err(_) => {}
             }
             self.waiting.pop_front();
@@ -95,8 +95,8 @@ impl BrickServer {
         true
     }
 
-    /// Sends the rest of the first brick.
-    fn send_first(&mut self, port: &mut Port, to: PortId, key: u64) -> Result<(), SendError> {
+    /// Sends the rest of the first brick, or a refusal. Returns true if it was the brick.
+    fn send_first(&mut self, port: &mut Port, to: PortId, key: u64) -> Result<bool, SendError> {
         let bricks = &self.bricks;
         let own = bricks.my_home.and_then(|mine| {
             let (home, place) = bricks.homes.home(key)?;
@@ -125,7 +125,9 @@ impl BrickServer {
                     metadata: &key.to_le_bytes(),
                     ..Message::default()
                 };
-                return port.send(to, message, &why.as_bytes()[..len]);
+                return port
+                    .send(to, message, &why.as_bytes()[..len])
+                    .map(|()| false);
             }
         };
         loop {
@@ -144,7 +146,7 @@ impl BrickServer {
             port.send(to, message, &bytes[self.sent..end])?;
             self.sent = end;
             if head.is_last {
-                return Ok(());
+                return Ok(true);
             }
         }
     }
