@@ -10,6 +10,7 @@ pub(crate) mod nodes;
 mod options;
 mod program;
 mod reading;
+mod surfaces;
 pub(crate) mod values;
 mod view;
 mod volume;
@@ -24,5 +25,6 @@ pub(crate) use self::options::{
 };
 pub(crate) use self::program::{ProgramArguments, sides};
 pub(crate) use self::reading::ReadArguments;
+pub(crate) use self::surfaces::SurfaceArguments;
 pub(crate) use self::view::ViewArguments;
 pub(crate) use self::volume::VolumeArguments;

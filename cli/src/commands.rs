@@ -21,6 +21,7 @@ mod binding;
 mod call;
 mod completions;
 mod demo;
+mod dirt;
 mod info;
 mod isosurface;
 mod kdtree;
@@ -51,6 +52,7 @@ pub(crate) use self::call::parse;
 
 use self::call::Call;
 use self::completions::CompletionsArguments;
+use self::dirt::DirtArguments;
 use self::info::InfoArguments;
 use self::isosurface::IsosurfaceArguments;
 use self::kdtree::KdtreeArguments;
@@ -89,6 +91,9 @@ pub(crate) enum Command {
     /// Render surfaces of equal value in a volume
     #[command(after_help = isosurface::EXAMPLES)]
     Isosurface(Running<IsosurfaceArguments, TaskOptions>),
+    /// Render surfaces of equal value on several nodes, which share the volume in bricks
+    #[command(after_help = dirt::EXAMPLES)]
+    Dirt(DirtArguments),
     /// Show a volume or a mesh in a browser, where it can be turned and changed
     #[command(after_help = view::EXAMPLES, mut_arg("quiet", |quiet| quiet.help(view::QUIET)))]
     View(Running<ViewCommandArguments, TaskOptions>),
@@ -178,6 +183,10 @@ impl<'call> Entry<'call> {
             Command::Render(it) => Self::with_workers("render", it, render::run),
             Command::Volume(it) => Self::with_workers("volume", it, volume::run),
             Command::Isosurface(it) => Self::with_workers("isosurface", it, isosurface::run),
+            Command::Dirt(it) => {
+                let entry = Self::new("dirt", it.options(), |options| dirt::run(it, options));
+                entry.on(Nodes::Several)
+            }
             Command::View(it) => Self::with_workers("view", it, view::run),
             Command::Info(it) => Self::with_workers("info", it, info::run),
             Command::Kdtree(it) => Self::with_workers("kdtree", it, kdtree::run),
@@ -310,6 +319,7 @@ mod tests {
             "render --scene knot -o a.png",
             "volume a.nrrd -o a.png",
             "isosurface a.nrrd --iso 1 -o a.png",
+            "dirt a.nrrd --iso 1 -o a.png",
             "view a.nrrd",
             "info a.ply",
             "kdtree a.ply",

@@ -27,7 +27,7 @@ pub(crate) fn warn(entry: &Entry<'_>) {
         let command = entry.title;
         output::warn(&format!(
             "RADDLE_NODES is {nodes}, and {command} runs on one node; \
-             kneighbor, pingpong and launch use more"
+             dirt, kneighbor, pingpong and launch use more"
         ));
     }
 }

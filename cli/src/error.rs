@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use raddle::BuildError;
 use raddle::chare::nodes::JobError;
 use raddle::net::{NetError, SendError};
+use raddle_graphics::dirt::DirtError;
 use raddle_graphics::file::FileError;
 use raddle_graphics::kdtree;
 use raddle_graphics::mesh::COORDINATE_MAX;
@@ -262,6 +263,14 @@ pub(crate) enum CliError {
         /// The reason.
         source: NodesError,
     },
+    /// The distributed ray tracer failed.
+    #[error("{what}: {source}")]
+    Dirt {
+        /// The options.
+        what: String,
+        /// The reason.
+        source: DirtError,
+    },
     /// A way to wait cannot be measured.
     #[error("--wait {0}; expected a way that this machine has, or all")]
     Waits(#[from] WaitsError),
@@ -368,6 +377,13 @@ impl CliError {
             Self::Job { source, .. } => {
                 matches!(source, JobError::Net(NetError::Died(_) | NetError::Left(_)))
             }
+            Self::Dirt { source, .. } => matches!(
+                source,
+                DirtError::Supervisor(_)
+                    | DirtError::NoWorkerLeft(_)
+                    | DirtError::Net(NetError::Died(_) | NetError::Left(_))
+                    | DirtError::Send(SendError::Died(_) | SendError::Left(_))
+            ),
             _ => false,
         }
     }

@@ -37,7 +37,7 @@ pub use self::options::{Content, DirtOptions};
 pub use self::report::WorkerReport;
 pub use self::supervisor::{SupervisedFrame, Supervisor};
 pub use self::tiles::TileRule;
-pub use self::worker::work;
+pub use self::worker::{refuse, work};
 
 /// The port at which the messages of the supervisor arrive.
 const SUPERVISOR: PortId = PortId {

@@ -12,6 +12,7 @@
 //! 3. the map to the world is finite and can be inverted.
 
 mod array;
+mod brick_sources;
 mod bricks;
 mod cell;
 mod data;
@@ -41,6 +42,7 @@ use std::path::Path;
 use crate::file::{self, Fault, Match, Source};
 
 pub use self::array::Volume;
+pub use self::brick_sources::{LateBricks, VolumeBricks};
 pub use self::bricks::{BrickEdgeError, BrickLayout, EDGE_MAX as BRICK_EDGE_MAX};
 pub use self::format::{FORMATS, VolumeFormat};
 pub use self::generate::{Formula, GenerateError, UnknownFormula};

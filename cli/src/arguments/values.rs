@@ -316,13 +316,15 @@ impl FromStr for Bytes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (digits, unit) = match text.strip_suffix(['k', 'K']) {
-            Some(digits) => (digits, 1 << 10),
-            None => match text.strip_suffix(['m', 'M']) {
-                Some(digits) => (digits, 1 << 20),
-                None => (text, 1),
-            },
-        };
+        let units = [
+            (['k', 'K'], 1 << 10),
+            (['m', 'M'], 1 << 20),
+            (['g', 'G'], 1 << 30),
+        ];
+        let mut with_unit = units
+            .into_iter()
+            .filter_map(|(names, unit)| Some((text.strip_suffix(names)?, unit)));
+        let (digits, unit) = with_unit.next().unwrap_or((text, 1));
         let count = digits.parse().ok();
         let bytes = count.and_then(|count: usize| count.checked_mul(unit));
         bytes

@@ -4,13 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueHint};
-use glam::DVec3;
 use raddle_graphics::picture;
-use raddle_graphics::volume::isosurface::{
-    self, IsosurfaceCounts, IsosurfaceError, IsosurfaceOptions, IsosurfaceRendering, Surface,
-};
+use raddle_graphics::volume::isosurface::{self, IsosurfaceCounts, IsosurfaceRendering};
 
-use crate::arguments::{Colour, Options, ViewArguments, VolumeArguments};
+use crate::arguments::{Options, SurfaceArguments, ViewArguments, VolumeArguments};
 use crate::commands::turn::{FRAMES_MAX, numbered, turned};
 use crate::error::CliError;
 use crate::progress::Phase;
@@ -34,6 +31,10 @@ Pictures: .png, .ppm, .exr.";
 #[derive(Debug, Clone, Args)]
 #[command(
     group(ArgGroup::new("result").args(["output", "extract"]).required(true).multiple(true)),
+    mut_arg("opacity", |argument| argument.requires("output")),
+    mut_arg("colour", |argument| argument.requires("output")),
+    mut_arg("smooth", |argument| argument.requires("output")),
+    mut_arg("shadows", |argument| argument.requires("output")),
     mut_arg("size", |argument| argument.requires("output")),
     mut_arg("samples", |argument| argument.requires("output")),
     mut_arg("eye", |argument| argument.requires("output")),
@@ -45,27 +46,8 @@ Pictures: .png, .ppm, .exr.";
 pub(crate) struct IsosurfaceArguments {
     #[command(flatten)]
     input: VolumeArguments,
-    /// Values of the surfaces
-    #[arg(long, value_name = "VALUE", required = true, value_delimiter = ',')]
-    #[arg(allow_hyphen_values = true)]
-    iso: Vec<f64>,
-    /// Opacities of the surfaces, from 0 to 1, in the same order [default: 1]
-    #[arg(long, value_name = "SHARE", value_delimiter = ',', requires = "output")]
-    opacity: Vec<f32>,
-    /// Colours of the surfaces, in the same order: #rrggbb, black, white or grey
-    #[arg(
-        long,
-        value_name = "COLOUR",
-        value_delimiter = ',',
-        requires = "output"
-    )]
-    colour: Vec<Colour>,
-    /// Light surfaces by the differences between voxels on both sides, which hides their grid
-    #[arg(long, requires = "output")]
-    smooth: bool,
-    /// Let surfaces cast shadows
-    #[arg(long, requires = "output")]
-    shadows: bool,
+    #[command(flatten)]
+    surfaces: SurfaceArguments,
     /// File for the picture; its extension (.png, .ppm or .exr) selects the format
     #[arg(short, long, value_name = "PICTURE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
@@ -80,92 +62,12 @@ pub(crate) struct IsosurfaceArguments {
     view: ViewArguments,
 }
 
-impl IsosurfaceArguments {
-    /// Returns the options for a volume with an offset.
-    fn options(&self, offset: DVec3) -> IsosurfaceOptions {
-        let surfaces = self.iso.iter().enumerate().map(|(index, &isovalue)| {
-            let surface = Surface::new(isovalue, index);
-            let colour = self.colour.get(index).copied();
-            Surface {
-                opacity: self.opacity.get(index).copied().unwrap_or(surface.opacity),
-                colour: colour.map_or(surface.colour, Colour::linear),
-                ..surface
-            }
-        });
-        IsosurfaceOptions {
-            surfaces: surfaces.collect(),
-            has_shadows: self.shadows,
-            is_smooth: self.smooth,
-            view: self.view.view(offset),
-            frame: self.view.frame(offset, None),
-        }
-    }
-
-    /// Returns true if a surface can have a value: it is above the lowest voxel.
-    fn is_among(value: f64, [low, high]: [f64; 2]) -> bool {
-        low < value && value <= high
-    }
-
-    /// Warns of isovalues without a surface, if there are others.
-    fn warn_of_values(&self, input: &VolumeInput) {
-        let range = input.macrocells.range();
-        let (found, missing): (Vec<f64>, Vec<f64>) = self
-            .iso
-            .iter()
-            .partition(|value| Self::is_among(**value, range));
-        if !found.is_empty() && !missing.is_empty() {
-            let missing: Vec<String> = missing.iter().map(f64::to_string).collect();
-            let [low, high] = range;
-            output::warn(&format!(
-                "{}: --iso {} has no surface; the values are above {low} and up to {high}",
-                input.name,
-                missing.join(",")
-            ));
-        }
-    }
-
-    /// Returns true if a surface has a value that the volume has.
-    fn has_surface(&self, input: &VolumeInput) -> bool {
-        let range = input.macrocells.range();
-        self.iso.iter().any(|&value| Self::is_among(value, range))
-    }
-
-    /// Returns the reason why there is no surface in a place.
-    fn reason_for_nothing(&self, input: &VolumeInput, place: &str) -> String {
-        let [low, high] = input.macrocells.range();
-        if self.has_surface(input) {
-            format!("no surface is in the {place}; see --iso")
-        } else if low == high {
-            format!("all voxels are {low}, so that there is no surface; see --iso")
-        } else {
-            format!("no isovalue is above {low} and up to {high}; see --iso")
-        }
-    }
-
-    /// Checks the options that do not depend on the volume.
-    fn check(&self) -> Result<(), CliError> {
-        for (name, count) in [
-            ("opacity", self.opacity.len()),
-            ("colour", self.colour.len()),
-        ] {
-            if count > self.iso.len() {
-                return Err(CliError::WrongCall {
-                    options: format!("--{name} with {count} values"),
-                    reason: format!("expected at most {}, one for each isovalue", self.iso.len()),
-                });
-            }
-        }
-        let options = self.options(DVec3::ZERO);
-        options.check().map_err(|source| refused(source, self))
-    }
-}
-
 /// Renders the surfaces and writes the picture.
 ///
 /// # Errors
 /// [`CliError`]. A path that cannot be written is detected before any work is done.
 pub(super) fn run(arguments: &IsosurfaceArguments, options: &Options) -> Result<Report, CliError> {
-    arguments.check()?;
+    arguments.surfaces.check(&arguments.view)?;
     let paths = arguments
         .output
         .as_ref()
@@ -185,12 +87,13 @@ pub(super) fn run(arguments: &IsosurfaceArguments, options: &Options) -> Result<
         let mut outputs = paths.iter().flatten().chain(&arguments.extract);
         outputs.try_for_each(|path| input.check_apart(path))?;
         if !options.quiet {
-            arguments.warn_of_values(&input);
+            let surfaces = &arguments.surfaces;
+            surfaces.warn_of_values(&input.name, input.macrocells.range());
         }
         let mut report = Report::new();
         report
             .section("input", &input.facts)
-            .field("isovalues", &arguments.iso);
+            .field("isovalues", &arguments.surfaces.iso);
         if let Some(paths) = &paths {
             render(&input, arguments, paths, options, &mut report)?;
         }
@@ -211,25 +114,31 @@ fn render(
     options: &Options,
     report: &mut Report,
 ) -> Result<(), CliError> {
-    let mut surfaces = arguments.options(input.offset);
+    let refused = |source| arguments.surfaces.refused(source, &arguments.view);
+    let mut surfaces = arguments.surfaces.options(&arguments.view, input.offset);
     let view = surfaces.view;
     let mut sum = Sum::default();
     let phase = Phase::begin("rendering", options.quiet);
     for (index, path) in paths.iter().enumerate() {
-        surfaces.view = turned(&view, &input.volume, index, paths.len())
-            .map_err(|source| refused(source.moved_by(input.offset).into(), arguments))?;
+        surfaces.view = turned(
+            &view,
+            input.volume.grid(),
+            index as f64 / paths.len() as f64,
+        )
+        .map_err(|source| refused(source.moved_by(input.offset).into()))?;
         let rendering = isosurface::render(&input.volume, &input.macrocells, &surfaces, |done| {
             phase.one_more_of(done.tile_count * paths.len());
         })
-        .map_err(|source| refused(source, arguments))?;
+        .map_err(refused)?;
         rendering.picture.save(path)?;
         sum.add(&rendering);
     }
     drop(phase);
     // Without any surface, the extraction is an error that says so.
-    let is_said = arguments.extract.is_some() && !arguments.has_surface(input);
+    let range = input.macrocells.range();
+    let is_said = arguments.extract.is_some() && !arguments.surfaces.has_surface(range);
     if sum.counts.hits == 0 && !options.quiet && !is_said {
-        input.warn_of_nothing(&arguments.reason_for_nothing(input, "picture"));
+        input.warn_of_nothing(&arguments.surfaces.reason_for_nothing(range, "picture"));
     }
     report_pictures(arguments, &sum, paths, report);
     Ok(())
@@ -252,21 +161,6 @@ impl Sum {
         self.time_trace += rendering.time_trace;
         self.rays += rendering.rays;
         self.tasks += rendering.tile_count;
-    }
-}
-
-/// Converts an error of rendering, which is an error of the call.
-fn refused(error: IsosurfaceError, arguments: &IsosurfaceArguments) -> CliError {
-    let values: Vec<String> = arguments.iso.iter().map(f64::to_string).collect();
-    let options = match error {
-        IsosurfaceError::Camera(_) => arguments.view.given(),
-        IsosurfaceError::Opacity(_) => "--opacity".to_owned(),
-        IsosurfaceError::Frame(_) => format!("--size {}", arguments.view.size),
-        _ => format!("--iso {}", values.join(",")),
-    };
-    CliError::WrongCall {
-        options,
-        reason: error.to_string(),
     }
 }
 

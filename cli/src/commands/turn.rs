@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use glam::{DQuat, DVec3, Vec3};
 use raddle_graphics::camera::{CameraError, View};
-use raddle_graphics::volume::Volume;
+use raddle_graphics::volume::Grid;
 
 use crate::error::CliError;
 
@@ -41,24 +41,18 @@ pub(super) fn numbered(path: &Path, numbers: Range<u32>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Turns the eye about the axis that is up, by the share of a whole turn for the picture with an
-/// index.
+/// Turns the eye about the axis that is up, by an angle in turns.
 ///
 /// # Errors
 /// A [`CameraError`] if the view itself is not possible.
-pub(super) fn turned(
-    view: &View,
-    volume: &Volume,
-    index: usize,
-    count: usize,
-) -> Result<View, CameraError> {
-    if index == 0 {
+pub(super) fn turned(view: &View, grid: &Grid, turns: f64) -> Result<View, CameraError> {
+    if turns == 0.0 {
         return Ok(*view);
     }
-    let eye = volume.camera(view)?.eye();
-    let at = view.look_at.unwrap_or(volume.bounds().center());
+    let eye = grid.camera(view)?.eye();
+    let at = view.look_at.unwrap_or(grid.bounds().center());
     let up = view.up.unwrap_or(Vec3::Z).as_dvec3();
-    let angle = std::f64::consts::TAU * index as f64 / count as f64;
+    let angle = std::f64::consts::TAU * turns;
     let turn = DQuat::from_axis_angle(up.normalize_or(DVec3::Z), angle);
     let eye = at.as_dvec3() + turn * (eye - at).as_dvec3();
     Ok(View {

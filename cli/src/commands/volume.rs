@@ -69,8 +69,12 @@ pub(super) fn run(
         let phase = Phase::begin("rendering", options.quiet);
         let mut sum = Sum::default();
         for (index, path) in paths.iter().enumerate() {
-            direct.view = turned(&view, &input.volume, index, paths.len())
-                .map_err(|source| refused(source.into(), arguments, &input))?;
+            direct.view = turned(
+                &view,
+                input.volume.grid(),
+                index as f64 / paths.len() as f64,
+            )
+            .map_err(|source| refused(source.into(), arguments, &input))?;
             let rendering = direct::render(&input.volume, &input.macrocells, &direct, |done| {
                 phase.one_more_of(done.tile_count * paths.len());
             })

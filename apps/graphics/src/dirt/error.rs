@@ -30,6 +30,9 @@ pub enum DirtError {
     /// A message could not be sent.
     #[error(transparent)]
     Send(#[from] SendError),
+    /// The system does not start a thread.
+    #[error("the system refused a thread: {0}; expected fewer renderers or nodes")]
+    Thread(std::io::Error),
     /// The number of workers or renderers is out of range.
     #[error("{workers} workers with {renderers} renderers each; expected at least one of each")]
     NoWorkers {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use raddle::net::bricks::{Answers, Associativity, BrickSource, HomeRule};
+use raddle::net::bricks::{Answers, Associativity, Backup, BrickSource, HomeRule};
 use raddle::net::{NodeId, Shape};
 
 use super::tiles::TileRule;
@@ -78,10 +78,13 @@ pub struct Content {
     pub kind: VoxelKind,
     /// The ranges of values in the blocks of the volume.
     pub macrocells: Arc<Macrocells>,
-    /// Produces the bricks, from a file or a formula.
+    /// Produces the bricks of a worker, from a file or a formula. If they are kept in memory, it is
+    /// dropped when they are there.
     pub source: Arc<dyn BrickSource>,
     /// True if each worker keeps its own bricks in memory. Otherwise it produces them on demand.
     pub is_in_memory: bool,
+    /// Produces the bricks of workers that have ended.
+    pub backup: Backup,
 }
 
 impl std::fmt::Debug for Content {

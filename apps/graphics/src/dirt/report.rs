@@ -1,11 +1,21 @@
 //! The report of a worker at the end of a run.
 
+use std::ops::AddAssign;
+
 use raddle::net::bricks::BrickCounters;
+
+use crate::volume::isosurface::BrickCounts;
 
 /// The counts of a worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerReport {
+    /// The tiles that it has rendered.
+    pub tiles: u64,
+    /// The pixels of these tiles.
+    pub pixels: u64,
+    /// The work of the rays through these pixels.
+    pub work: BrickCounts,
     /// The bricks that its renderers have asked for.
     pub bricks: BrickCounters,
     /// The bricks that it has sent to other workers.
@@ -13,22 +23,35 @@ pub struct WorkerReport {
 }
 
 /// The number of counts of a report.
-const WORDS: usize = 8;
+const WORDS: usize = 16;
 
 impl WorkerReport {
+    /// Returns all counts, in the order of a message.
+    const fn words(&mut self) -> [&mut u64; WORDS] {
+        let (work, bricks) = (&mut self.work, &mut self.bricks);
+        [
+            &mut self.tiles,
+            &mut self.pixels,
+            &mut work.rays.rays_inside,
+            &mut work.rays.cells,
+            &mut work.rays.cubics,
+            &mut work.rays.hits,
+            &mut work.rays.rays_shadow,
+            &mut work.macrocells,
+            &mut bricks.local,
+            &mut bricks.hits,
+            &mut bricks.misses,
+            &mut bricks.joined,
+            &mut bricks.alone,
+            &mut bricks.recovered,
+            &mut bricks.requests,
+            &mut self.answered,
+        ]
+    }
+
     /// Returns the bytes of a message.
-    pub(super) fn write(&self) -> Vec<u8> {
-        let bricks = &self.bricks;
-        let words: [u64; WORDS] = [
-            bricks.local,
-            bricks.hits,
-            bricks.misses,
-            bricks.joined,
-            bricks.alone,
-            bricks.recovered,
-            bricks.requests,
-            self.answered,
-        ];
+    pub(super) fn write(mut self) -> Vec<u8> {
+        let words = self.words();
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
@@ -40,21 +63,18 @@ impl WorkerReport {
             return None;
         }
         let mut report = Self::default();
-        let bricks = &mut report.bricks;
-        let places = [
-            &mut bricks.local,
-            &mut bricks.hits,
-            &mut bricks.misses,
-            &mut bricks.joined,
-            &mut bricks.alone,
-            &mut bricks.recovered,
-            &mut bricks.requests,
-            &mut report.answered,
-        ];
-        for (place, &word) in places.into_iter().zip(words) {
+        for (place, &word) in report.words().into_iter().zip(words) {
             *place = u64::from_le_bytes(word);
         }
         Some(report)
+    }
+}
+
+impl AddAssign for WorkerReport {
+    fn add_assign(&mut self, mut other: Self) {
+        for (sum, more) in self.words().into_iter().zip(other.words()) {
+            *sum += *more;
+        }
     }
 }
 
@@ -65,9 +85,11 @@ mod tests {
     #[test]
     fn what_was_written_is_read() {
         let words: Vec<u8> = (1..=WORDS as u64).flat_map(u64::to_le_bytes).collect();
-        let report = WorkerReport::read(&words).expect("a report");
-        assert_eq!((report.bricks.local, report.answered), (1, 8));
+        let mut report = WorkerReport::read(&words).expect("a report");
+        assert_eq!((report.tiles, report.answered), (1, WORDS as u64));
         assert_eq!(report.write(), words);
         assert!(WorkerReport::read(&words[1..]).is_none());
+        report += report;
+        assert_eq!((report.tiles, report.answered), (2, 2 * WORDS as u64));
     }
 }

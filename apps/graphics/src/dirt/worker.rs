@@ -9,9 +9,10 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use raddle::net::bricks::{
-    BrickCounters, BrickError, BrickOptions, BrickReader, BrickServer, Bricks, Homes, Store,
+    BrickError, BrickOptions, BrickReader, BrickServer, Bricks, Homes, Store,
 };
 use raddle::net::{Arrival, Data, NetError, Node, NodeId, Port, PortId, SendError};
+use raddle_sync::lane::LONG_MAX;
 
 use super::error::DirtError;
 use super::options::{Content, DirtOptions};
@@ -20,8 +21,8 @@ use super::report::WorkerReport;
 use super::schedule::Assignment;
 use super::wire::NO_FRAME;
 use super::{SUPERVISOR, wire};
-use crate::volume::BrickLayout;
 use crate::volume::isosurface::{BrickFetch, IsosurfaceOptions, Prepared};
+use crate::volume::{BrickLayout, Grid, Macrocells, VoxelKind};
 
 /// The port of each node at which its messages arrive.
 pub(super) const MESSAGES: u16 = 0;
@@ -39,6 +40,14 @@ struct Scene {
     prepared: OnceLock<Result<Prepared, String>>,
 }
 
+/// The voxels that all bricks together have.
+#[derive(Debug)]
+struct Voxels {
+    grid: Grid,
+    kind: VoxelKind,
+    macrocells: Arc<Macrocells>,
+}
+
 /// A tile to be rendered.
 #[derive(Debug)]
 struct Task {
@@ -48,50 +57,68 @@ struct Task {
 
 /// Works for the supervisor until it ends the run, or ends itself.
 ///
+/// The thread of each renderer first calls `begin` with the number of the renderer, from 0 on: to
+/// bind itself to a CPU, for example.
+///
 /// # Errors
 /// A [`DirtError`] if the bricks cannot be shared, or if the supervisor has ended early.
-pub fn work(node: &Node, content: &Content, options: &DirtOptions) -> Result<(), DirtError> {
-    let kind = content.kind;
-    let layout = BrickLayout::new(&content.grid, options.brick_edge, kind.bytes())?;
+pub fn work(
+    node: &Node,
+    content: Content,
+    options: &DirtOptions,
+    begin: impl Fn(u16) + Sync,
+) -> Result<(), DirtError> {
+    let volume = &Voxels {
+        grid: content.grid,
+        kind: content.kind,
+        macrocells: Arc::clone(&content.macrocells),
+    };
+    let layout = BrickLayout::new(&volume.grid, options.brick_edge, volume.kind.bytes())?;
     let mut port = node.port(MESSAGES);
     let started = start_bricks(node, content, options, layout);
     let bricks = match started {
         Ok(bricks) => bricks,
         Err(error) => {
-            let why = error.to_string();
-            send(
-                &mut port,
-                wire::FAILED,
-                &NO_FRAME.to_le_bytes(),
-                why.as_bytes(),
-            )?;
+            refuse_by(&mut port, &error.to_string())?;
             return Err(error);
         }
     };
     let queue = Queue::default();
+    let begin = &begin;
     thread::scope(|scope| {
-        let renderers: Vec<_> = (1..=options.renderers)
-            .map(|index| {
-                let renderer = Renderer {
-                    reader: bricks.reader(node.port(index)),
-                    content,
-                    layout,
-                    fetch: options.fetch,
-                    queue: &queue,
-                };
-                scope.spawn(move || renderer.run())
-            })
-            .collect();
-        let communicator = Communicator {
+        // The renderers end also if there is an error or a panic.
+        let closing = Closing(&queue);
+        let mut renderers = Vec::new();
+        for index in 1..=options.renderers {
+            let renderer = Renderer {
+                reader: bricks.reader(node.port(index)),
+                volume,
+                layout,
+                fetch: options.fetch,
+                queue: &queue,
+                report: WorkerReport::default(),
+            };
+            let builder = thread::Builder::new().name(format!("renderer {index}"));
+            let started = builder.spawn_scoped(scope, move || {
+                begin(index - 1);
+                renderer.run()
+            });
+            match started {
+                Ok(started) => renderers.push(started),
+                Err(error) => {
+                    let error = DirtError::Thread(error);
+                    refuse_by(&mut port, &error.to_string())?;
+                    return Err(error);
+                }
+            }
+        }
+        let mut communicator = Communicator {
             node,
             port,
             server: bricks.server(),
             queue: &queue,
             scene: None,
         };
-        // The renderers end also if there is an error or a panic.
-        let closing = Closing(&queue);
-        let mut communicator = communicator;
         communicator.run()?;
         drop(closing);
         // Bricks are served until all renderers have ended: first those of this node, then, until
@@ -100,7 +127,7 @@ pub fn work(node: &Node, content: &Content, options: &DirtOptions) -> Result<(),
         let mut report = WorkerReport::default();
         for renderer in renderers {
             match renderer.join() {
-                Ok(counters) => report.bricks += counters,
+                Ok(more) => report += more,
                 Err(panic) => resume_unwind(panic),
             }
         }
@@ -111,6 +138,20 @@ pub fn work(node: &Node, content: &Content, options: &DirtOptions) -> Result<(),
             other => other,
         }
     })
+}
+
+/// Reports to the supervisor, in place of [`work`], that this node cannot work.
+///
+/// # Errors
+/// A [`DirtError`] if the supervisor has ended.
+pub fn refuse(node: &Node, why: &str) -> Result<(), DirtError> {
+    refuse_by(&mut node.port(MESSAGES), why)
+}
+
+fn refuse_by(port: &mut Port, why: &str) -> Result<(), DirtError> {
+    let len = why.floor_char_boundary(LONG_MAX.min(why.len()));
+    let frame = NO_FRAME.to_le_bytes();
+    send(port, wire::FAILED, &frame, &why.as_bytes()[..len])
 }
 
 /// Closes the queue when it is dropped.
@@ -125,7 +166,7 @@ impl Drop for Closing<'_> {
 /// Shares the bricks with the other workers.
 fn start_bricks(
     node: &Node,
-    content: &Content,
+    content: Content,
     options: &DirtOptions,
     layout: BrickLayout,
 ) -> Result<Arc<Bricks>, DirtError> {
@@ -147,9 +188,8 @@ fn start_bricks(
         filled?;
         Store::Memory(segment)
     } else {
-        Store::OnDemand(Arc::clone(&content.source))
+        Store::OnDemand(content.source)
     };
-    let backup = Some(Arc::clone(&content.source));
     let properties = BrickOptions {
         brick_bytes: layout.brick_bytes(),
         cache_bytes: options.cache_bytes,
@@ -157,7 +197,14 @@ fn start_bricks(
         answers: options.answers,
         server_port: MESSAGES,
     };
-    let started = Bricks::start(node, &workers, homes, Some(store), backup, properties);
+    let started = Bricks::start(
+        node,
+        &workers,
+        homes,
+        Some(store),
+        content.backup,
+        properties,
+    );
     Ok(started?)
 }
 
@@ -299,17 +346,18 @@ fn scene_of(metadata: &[u8], data: &[u8]) -> Option<Scene> {
 /// A thread that renders tiles.
 struct Renderer<'a> {
     reader: BrickReader,
-    content: &'a Content,
+    volume: &'a Voxels,
     layout: BrickLayout,
     fetch: BrickFetch,
     queue: &'a Queue<Task>,
+    report: WorkerReport,
 }
 
 impl Renderer<'_> {
-    /// Renders tiles until the run ends. Returns the counts of bricks.
+    /// Renders tiles until the run ends. Returns the counts.
     ///
     /// A panic ends the run for this worker, which the communicator has to notice.
-    fn run(mut self) -> BrickCounters {
+    fn run(mut self) -> WorkerReport {
         let caught = catch_unwind(AssertUnwindSafe(|| self.render_all()));
         if let Err(panic) = caught {
             let own = messages_of(self.reader.port().id().node);
@@ -317,7 +365,8 @@ impl Renderer<'_> {
             let _ = wire::send(self.reader.port(), own, wire::END, &[], &[]);
             resume_unwind(panic);
         }
-        *self.reader.counters()
+        self.report.bricks = *self.reader.counters();
+        self.report
     }
 
     fn render_all(&mut self) {
@@ -348,9 +397,9 @@ impl Renderer<'_> {
     fn render(&mut self, task: &Task, pixels: &mut Vec<[f32; 3]>) -> Result<(), Failure> {
         let scene = &task.scene;
         let prepared = scene.prepared.get_or_init(|| {
-            let Content {
+            let Voxels {
                 grid, macrocells, ..
-            } = self.content;
+            } = self.volume;
             let prepared = Prepared::new(grid, macrocells, scene.options.clone());
             prepared.map_err(|error| error.to_string())
         });
@@ -361,14 +410,19 @@ impl Renderer<'_> {
         pixels.resize(part.pixel_count(), [0.0; 3]);
         let rendered = prepared.render_part(
             self.layout,
-            self.content.kind,
+            self.volume.kind,
             &mut self.reader,
             self.fetch,
             part,
             pixels,
         );
         match rendered {
-            Ok(_) => Ok(()),
+            Ok(work) => {
+                self.report.tiles += 1;
+                self.report.pixels += part.pixel_count() as u64;
+                self.report.work += work;
+                Ok(())
+            }
             Err(BrickError::NoServer { .. }) => Err(Failure::NoServer),
             Err(error) => Err(Failure::Reason(error.to_string())),
         }

@@ -12,26 +12,20 @@ use raddle_graphics::dirt::{
 };
 use raddle_graphics::render::{FrameError, FrameOptions};
 use raddle_graphics::volume::isosurface::{BrickFetch, IsosurfaceOptions, render};
-use raddle_graphics::volume::{BrickLayout, Macrocells, Volume};
+use raddle_graphics::volume::{BrickLayout, Macrocells, Volume, VolumeBricks};
 use raddle_sync::prim::{AtomicU64, Relaxed};
 
 const SIZE: (u32, u32) = (150, 110);
 
-/// Writes the bricks of a volume in memory.
-struct InMemory {
-    volume: Arc<Volume>,
-    layout: BrickLayout,
-    /// A brick that cannot be read.
-    fails: Option<u64>,
-}
+/// Passes bricks on, except one that cannot be read.
+struct Broken(VolumeBricks, u64);
 
-impl BrickSource for InMemory {
+impl BrickSource for Broken {
     fn read(&self, key: u64, into: &mut [u8]) -> Result<(), String> {
-        if self.fails == Some(key) {
+        if self.1 == key {
             return Err("the disk is broken".into());
         }
-        self.layout.write_any(self.volume.voxels(), key, into);
-        Ok(())
+        self.0.read(key, into)
     }
 }
 
@@ -55,15 +49,17 @@ fn volume() -> Arc<Volume> {
 fn content(volume: &Arc<Volume>, edge: usize, is_in_memory: bool, fails: Option<u64>) -> Content {
     let kind = volume.voxels().kind();
     let layout = BrickLayout::new(volume.grid(), edge, kind.bytes()).expect("a valid edge");
+    let bricks = VolumeBricks::new(Arc::clone(volume), layout);
+    let source: Arc<dyn BrickSource> = match fails {
+        Some(key) => Arc::new(Broken(bricks, key)),
+        None => Arc::new(bricks),
+    };
     Content {
         grid: *volume.grid(),
         kind,
         macrocells: Arc::new(Macrocells::of(volume)),
-        source: Arc::new(InMemory {
-            volume: Arc::clone(volume),
-            layout,
-            fails,
-        }),
+        backup: Some(Arc::clone(&source)),
+        source,
         is_in_memory,
     }
 }
@@ -90,7 +86,7 @@ fn run<R: Send>(
     thread::scope(|scope| {
         let workers: Vec<_> = nodes
             .into_iter()
-            .map(|node| scope.spawn(move || work(&node, content, options)))
+            .map(|node| scope.spawn(move || work(&node, content.clone(), options, |_| ())))
             .collect();
         let led = lead(Supervisor::start(&first, options));
         drop(first);
@@ -250,7 +246,7 @@ fn check_without_one(kind: TransportKind, answers: Answers, bricks: u64) {
             let is_weak = node.id() == NodeId(3);
             let content = if is_weak { breaking } else { content };
             // The node is dropped by the panic, so that it has died for the others.
-            let works = move || work(&node, content, options);
+            let works = move || work(&node, content.clone(), options, |_| ());
             scope.spawn(move || match catch_unwind(AssertUnwindSafe(works)) {
                 Ok(ended) => ended.expect("no other worker fails"),
                 Err(_) => assert!(is_weak),

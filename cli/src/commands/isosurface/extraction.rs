@@ -8,7 +8,7 @@ use raddle_graphics::mesh::{COORDINATE_MAX, Mesh, PlyOptions, Presentation};
 use raddle_graphics::volume::isosurface::{self, IsosurfaceError};
 use raddle_trace::whole_file::WholeFile;
 
-use super::{IsosurfaceArguments, refused};
+use super::IsosurfaceArguments;
 use crate::arguments::Options;
 use crate::error::CliError;
 use crate::output;
@@ -56,9 +56,9 @@ pub(super) fn extract(
             input: input.name.clone(),
             source,
         },
-        source => refused(source, arguments),
+        source => arguments.surfaces.refused(source, &arguments.view),
     };
-    for &isovalue in &arguments.iso {
+    for &isovalue in &arguments.surfaces.iso {
         let more = isosurface::extract(&input.volume, &input.macrocells, isovalue);
         let more = more.map_err(failed)?;
         let more = match clip {
@@ -75,7 +75,9 @@ pub(super) fn extract(
     if mesh.triangles.is_empty() {
         return Err(CliError::NoSurface {
             input: input.name.clone(),
-            reason: arguments.reason_for_nothing(input, "volume"),
+            reason: arguments
+                .surfaces
+                .reason_for_nothing(input.macrocells.range(), "volume"),
         });
     }
     let ply = PlyOptions {
