@@ -70,6 +70,9 @@ fn lead(
         let mut scene = first.clone();
         scene.view = turned(&first.view, &grid, arguments.turns(index))
             .map_err(|source| refused(source.moved_by(offset).into()))?;
+        // The supervisor reports a wrong view before a node does.
+        grid.camera(&scene.view)
+            .map_err(|source| refused(source.moved_by(offset).into()))?;
         for surface in &mut scene.surfaces {
             surface.isovalue += f64::from(index) * arguments.iso_step;
         }

@@ -2,7 +2,9 @@
 
 mod browser;
 mod common;
+mod processes;
 
+mod dirt;
 mod errors;
 mod help;
 mod kdtree;

@@ -15,54 +15,9 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::Duration;
 
-use crate::common::{Folder, Outcome, expect_one_line, raddle, run_well};
-
-/// Returns the ids of the child processes of a process.
-fn children(parent: u32) -> Vec<u32> {
-    let parent = format!("\nPPid:\t{parent}\n");
-    let entries = fs::read_dir("/proc").expect("it is there").flatten();
-    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-    let is_child = |process: &u32| {
-        let status = fs::read_to_string(format!("/proc/{process}/status"));
-        status.is_ok_and(|status| status.contains(&parent))
-    };
-    let mut found: Vec<_> = entries.filter_map(number).filter(is_child).collect();
-    found.sort_unstable();
-    found
-}
-
-fn signal(name: &str, process: u32) {
-    let kill = Command::new("sh")
-        .args(["-c", "kill -\"$0\" \"$1\"", name, &process.to_string()])
-        .status();
-    assert!(kill.expect("there is a shell").success());
-}
-
-/// Starts the program. Returns it and its other nodes when all have started.
-fn start(arguments: &[&str], others: usize) -> (Child, Vec<u32>) {
-    let mut first = raddle()
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    loop {
-        let found = children(first.id());
-        // Between fork and exec, a child does not run the program yet.
-        let is_up = |process: &u32| {
-            let name = fs::read_to_string(format!("/proc/{process}/cmdline"));
-            name.is_ok_and(|name| name.contains("raddle"))
-        };
-        if found.len() == others && found.iter().all(is_up) {
-            return (first, found);
-        }
-        let ended = first.try_wait().expect("it was started here");
-        assert!(ended.is_none(), "{arguments:?} ended: {ended:?}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
+use crate::common::{Folder, Outcome, expect_one_line, run_well};
+use crate::processes::{expect_gone, signal, start};
 
 /// Waits for the first node. Expects an error, and no other node left.
 fn ends_badly(first: Child, others: &[u32]) -> Outcome {
@@ -70,10 +25,7 @@ fn ends_badly(first: Child, others: &[u32]) -> Outcome {
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     assert!(outcome.errors.contains("error: "), "{outcome:?}");
     assert!(!outcome.errors.contains("panicked"), "{outcome:?}");
-    for other in others {
-        let is_there = fs::exists(format!("/proc/{other}")).expect("it can be asked");
-        assert!(!is_there, "{other} is still there; {outcome:?}");
-    }
+    expect_gone(others);
     outcome
 }
 

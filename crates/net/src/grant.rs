@@ -35,6 +35,11 @@ impl Grant {
         Some(Entered(is_open))
     }
 
+    /// Returns true until the grant is closed.
+    pub(crate) fn is_open(&self) -> bool {
+        *self.is_open.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits until no put is in progress, and closes the grant for good.
     pub(crate) fn close(&self) {
         *self.is_open.write().unwrap_or_else(PoisonError::into_inner) = false;

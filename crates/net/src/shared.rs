@@ -218,8 +218,14 @@ impl Shared {
         // state looks there once more.
         self.states[usize::from(node.0)].store(state, Release);
         self.changes.fetch_add(1, Release);
-        self.own.notify_all();
+        self.wake_ports();
         self.wake_waiting();
+    }
+
+    /// Wakes the threads that wait at the ports of this node, because of something besides a
+    /// message.
+    pub(crate) fn wake_ports(&self) {
+        self.own.notify_all();
     }
 
     /// Returns true once this node has left.

@@ -222,6 +222,8 @@ impl Listener<'_> {
         // If the `Remote` was dropped, the connection is no longer in use.
         if let Some(grant) = grant.and_then(|grant| grant.upgrade()) {
             grant.close();
+            // A read that is on its way may get no answer any more.
+            self.node.wake_ports();
         }
     }
 

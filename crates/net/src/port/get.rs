@@ -23,6 +23,7 @@ use crate::address::{NodeId, PortId};
 use crate::connection::{Connection, Window};
 use crate::error::SendError;
 use crate::gets::{GETS_MAX, Token};
+use crate::grant::Grant;
 use crate::mapped::{Memory, PAGE};
 use crate::packet::Kind;
 use crate::random::random;
@@ -49,8 +50,9 @@ pub struct Fetch {
 enum FetchWay {
     /// The memory is shared: the bytes are copied when the read is finished.
     Mapped,
-    /// The answer goes to the landing of the token, which belongs to the read while this lives.
-    Landing(Token, Arc<()>),
+    /// The answer goes to the landing of the token, which belongs to the read while the reference
+    /// lives. If the grant is closed before the answer arrives, there may be none.
+    Landing(Token, Arc<()>, Arc<Grant>),
 }
 
 /// The landings of a port, one for each read that can be on its way.
@@ -244,7 +246,7 @@ impl Port {
                 self.check_get(remote, at, len)?;
                 self.copy_mapped(remote, at, into)
             }
-            FetchWay::Landing(token, _held) => self.land(token, node, into),
+            FetchWay::Landing(token, _held, grant) => self.land(token, node, &grant, into),
         }
     }
 
@@ -252,8 +254,9 @@ impl Port {
     pub fn is_here(&self, fetch: &Fetch) -> bool {
         match &fetch.way {
             FetchWay::Mapped => true,
-            FetchWay::Landing(token, _) => {
+            FetchWay::Landing(token, _, grant) => {
                 self.shared.gets.has_arrived(self.id.index, *token)
+                    || !grant.is_open()
                     || self.shared.ended(fetch.node).is_some()
                     || self.shared.has_left()
             }
@@ -320,14 +323,21 @@ impl Port {
             return Err(self.or_left(error));
         }
         record::node_send(self.shared.recorded(node), metadata.len());
-        Ok(FetchWay::Landing(token, held))
+        Ok(FetchWay::Landing(token, held, Arc::clone(&remote.grant)))
     }
 
     /// Waits for the answer to a read, and copies it.
-    fn land(&mut self, token: Token, node: NodeId, into: &mut [u8]) -> Result<(), SendError> {
+    fn land(
+        &mut self,
+        token: Token,
+        node: NodeId,
+        grant: &Grant,
+        into: &mut [u8],
+    ) -> Result<(), SendError> {
         let has_arrived = |port: &Self| port.shared.gets.has_arrived(port.id.index, token);
         self.wait_until(Way::Auto, |port| {
-            has_arrived(port) || port.shared.ended(node).is_some() || port.shared.has_left()
+            let has_ended = port.shared.ended(node).is_some() || port.shared.has_left();
+            has_arrived(port) || has_ended || !grant.is_open()
         });
         // The answer may have arrived before the node ended.
         let landing = self.landings.all[token.slot()].as_ref();
@@ -344,7 +354,8 @@ impl Port {
         }
         Err(match self.shared.ended(node) {
             Some(ended) => ended.for_sender(node),
-            None => SendError::Left(self.id.node),
+            None if self.shared.has_left() => SendError::Left(self.id.node),
+            None => SendError::Closed(node),
         })
     }
 }

@@ -212,6 +212,35 @@ fn a_closed_connection_allows_no_reads() {
     });
 }
 
+// A request for which the right has been closed meanwhile gets no answer, so the read must not wait
+// for one.
+#[test]
+fn reads_that_are_on_their_way_end_when_the_connection_is_closed() {
+    within_one_process(|kind| {
+        let [home, reader] = pair(kind);
+        let mut port = reader.port(0);
+        let (segment, ()) = home.read_only_segment(LONG, |_| ()).expect("memory");
+        for _ in 0..100 {
+            let opened = home.open_to_read(NodeId(1), &segment, 0..LONG);
+            let connection = opened.expect("the other node runs");
+            let remote = reader.accept(NodeId(0)).expect("opened");
+            thread::scope(|scope| {
+                let begun: Vec<_> = (0..GETS_MAX)
+                    .map_while(|_| port.start_get(&remote, 0, 10_000).ok())
+                    .collect();
+                scope.spawn(|| home.close(connection));
+                let mut bytes = vec![1; 10_000];
+                for fetch in begun {
+                    match port.finish_get(&remote, fetch, &mut bytes) {
+                        Ok(()) => assert!(bytes.iter().all(|&byte| byte == 0)),
+                        Err(error) => assert_eq!(error, SendError::Closed(NodeId(0))),
+                    }
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn several_reads_are_on_their_way_at_once() {
     within_one_process(|kind| {
