@@ -152,6 +152,8 @@ pub struct Bricks {
     loading: Loading,
     /// The number of ports of each node.
     port_count: u16,
+    /// By home, whether its memory is not shared with this node.
+    is_far: Box<[bool]>,
     /// True if a brick of another node takes a message and its answer.
     has_latency: bool,
     /// The number of servers of this node.
@@ -205,7 +207,8 @@ impl Bricks {
             }
         }
         let is_far = |&home: &NodeId| home != me && !node.shares_memory_with(home);
-        let has_latency = options.answers != Answers::Get || homes.nodes().iter().any(is_far);
+        let is_far: Box<[bool]> = homes.nodes().iter().map(is_far).collect();
+        let has_latency = options.answers != Answers::Get || is_far.contains(&true);
         let lines = options.cache_bytes / options.brick_bytes as u64;
         let (brick_count, brick_bytes) = (homes.brick_count(), options.brick_bytes);
         let cache = Cache::new(options.associativity, lines, brick_count, brick_bytes)?;
@@ -225,6 +228,7 @@ impl Bricks {
             remotes,
             cache,
             port_count: node.shape().ports,
+            is_far,
             has_latency,
             servers: AtomicU32::new(0),
         }))

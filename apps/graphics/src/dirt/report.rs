@@ -23,7 +23,7 @@ pub struct WorkerReport {
 }
 
 /// The number of counts of a report.
-const WORDS: usize = 16;
+const WORDS: usize = 17;
 
 impl WorkerReport {
     /// Returns all counts, in the order of a message.
@@ -43,6 +43,7 @@ impl WorkerReport {
             &mut bricks.misses,
             &mut bricks.joined,
             &mut bricks.alone,
+            &mut bricks.produced,
             &mut bricks.recovered,
             &mut bricks.requests,
             &mut self.answered,

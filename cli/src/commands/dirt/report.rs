@@ -189,6 +189,7 @@ fn counts(report: &WorkerReport) -> serde_json::Value {
         "bricks_missed": bricks.misses,
         "bricks_joined": bricks.joined,
         "bricks_alone": bricks.alone,
+        "bricks_produced": bricks.produced,
         "bricks_recovered": bricks.recovered,
         "bricks_answered": answered,
         "requests": bricks.requests,

@@ -277,6 +277,24 @@ impl Loading {
         }
     }
 
+    /// Ends the entry of a brick that a server fills with an error, if these threads wait for it.
+    /// Another entry of the same brick, which has begun since, is not affected.
+    pub(super) fn fail_one(&self, cache: &Cache, key: u64, crowd: &Arc<Crowd>, error: BrickError) {
+        let target = {
+            let mut shard = self.shard(cache.shard_of(key));
+            let is_it = |entry: &&mut Entry| {
+                let waiting = entry.crowd.as_ref();
+                entry.key == key && waiting.is_some_and(|it| Arc::ptr_eq(it, crowd))
+            };
+            let entry = shard.iter_mut().find(is_it);
+            entry.and_then(|entry| entry.target.take())
+        };
+        if let Some(target) = target {
+            drop(target);
+            self.end(cache, key, Some(Err(error)));
+        }
+    }
+
     /// Ends the entries of bricks that a server fills and that come from a home, or from any.
     pub(super) fn fail(
         &self,

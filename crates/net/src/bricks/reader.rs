@@ -10,7 +10,7 @@ use raddle_sync::wait::{SpinBudget, WaitCell};
 
 use super::cache::Bytes;
 use super::error::BrickError;
-use super::loading::{Begun, Held, Lead};
+use super::loading::{Begun, Crowd, Held, Lead};
 use super::wire::{self, AnswerHead};
 use super::{Answers, Bricks};
 use crate::address::{NodeId, PortId};
@@ -25,7 +25,13 @@ pub struct BrickReader {
     cell: Arc<WaitCell>,
     budget: SpinBudget,
     counters: BrickCounters,
+    /// The bricks of the last [`prefetch`](Self::prefetch) that have not been asked for. They have
+    /// been counted as misses, so their first [`get`](Self::get) does not count.
+    prefetched: Vec<u64>,
 }
+
+/// The bricks that were requested together, and their outcomes, in any order.
+type Outcomes = Vec<(u64, Result<Option<Held>, BrickError>)>;
 
 /// The bytes of a brick. They stay as they are until this is dropped.
 pub struct Pinned<'a>(Way<'a>);
@@ -40,16 +46,18 @@ enum Way<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BrickCounters {
-    /// Bricks in the memory of this node, which is their home.
+    /// Bricks of which this node is the home: in memory, or produced on demand.
     pub local: u64,
-    /// Bricks in the cache.
+    /// Bricks of other nodes in the cache.
     pub hits: u64,
-    /// Bricks that this thread has requested from their homes, or has produced.
+    /// Bricks that this thread has requested from their homes, or has produced in their place.
     pub misses: u64,
-    /// Bricks that were on their way already, for another thread.
+    /// Bricks of other nodes that were on their way already, for another thread.
     pub joined: u64,
-    /// Misses for which no line of the cache was free.
+    /// Bricks for which no line of the cache was free.
     pub alone: u64,
+    /// Bricks of this node that this thread has produced on demand.
+    pub produced: u64,
     /// Bricks of a home that has ended, which this thread has produced. They are misses, too.
     pub recovered: u64,
     /// Requests that were sent, each for one brick or several. With [`Answers::Get`] and shared
@@ -65,6 +73,15 @@ impl BrickCounters {
         let all = self.hits + self.joined + self.misses;
         (all > 0).then(|| (self.hits + self.joined) as f64 / all as f64)
     }
+
+    /// Returns the count of a brick in the cache, of this node or of another one.
+    const fn hit(&mut self, is_own: bool) -> &mut u64 {
+        if is_own {
+            &mut self.local
+        } else {
+            &mut self.hits
+        }
+    }
 }
 
 impl AddAssign for BrickCounters {
@@ -74,6 +91,7 @@ impl AddAssign for BrickCounters {
         self.misses += other.misses;
         self.joined += other.joined;
         self.alone += other.alone;
+        self.produced += other.produced;
         self.recovered += other.recovered;
         self.requests += other.requests;
     }
@@ -87,6 +105,7 @@ impl BrickReader {
             cell: Arc::default(),
             budget: SpinBudget::default(),
             counters: BrickCounters::default(),
+            prefetched: Vec::new(),
         }
     }
 
@@ -130,16 +149,17 @@ impl BrickReader {
             cell,
             budget,
             counters,
+            prefetched,
         } = self;
         let bricks: &Bricks = bricks;
-        if bricks.my_home == Some(home)
-            && let Some(bytes) = bricks.own(place)
-        {
+        let is_own = bricks.my_home == Some(home);
+        if is_own && let Some(bytes) = bricks.own(place) {
             counters.local += 1;
             return Ok(Pinned(Way::Own(bytes)));
         }
         if let Some(pin) = bricks.cache.pin(key) {
-            counters.hits += 1;
+            let is_counted = !prefetched.is_empty() && take(prefetched, key);
+            *counters.hit(is_own) += u64::from(!is_counted);
             return Ok(Pinned(Way::Hit(pin)));
         }
         loop {
@@ -157,6 +177,7 @@ impl BrickReader {
     /// # Errors
     /// As [`get`](Self::get), for the first brick that fails.
     pub fn prefetch(&mut self, keys: &[u64]) -> Result<(), BrickError> {
+        self.prefetched.clear();
         match self.request_all(keys) {
             // The bricks of a home that has ended are produced when they are asked for.
             Err(error) if self.bricks.recover(&error) => Ok(()),
@@ -180,40 +201,36 @@ impl BrickReader {
                 leads.push((lead, home, place));
             }
         }
-        self.counters.misses += leads.len() as u64;
         let alone = leads.iter().filter(|(lead, ..)| lead.is_alone());
-        self.counters.alone += alone.count() as u64;
-        match bricks.options.answers {
+        let alone: Vec<u64> = alone.map(|(lead, ..)| lead.key()).collect();
+        let outcomes = match bricks.options.answers {
             Answers::Get => self.get_all(&bricks, leads),
             Answers::Direct => {
                 let leads = leads.into_iter().map(|(lead, home, _)| (lead, home));
-                collect(&bricks, &mut self.port, &mut self.counters, leads.collect())?;
-                Ok(())
+                collect(&bricks, &mut self.port, &mut self.counters, leads.collect())
             }
-            Answers::Handler => {
-                let wanted: Vec<_> = leads
-                    .iter()
-                    .map(|(lead, home, _)| (lead.key(), *home))
-                    .collect();
-                // The server must know the places before the first answer arrives.
-                let leave = |(lead, ..): (Lead<'_>, usize, u64)| lead.leave_to_server(&self.cell);
-                let crowds: Vec<_> = leads.into_iter().map(leave).collect();
-                request_for_server(&bricks, &mut self.port, &mut self.counters, &wanted);
-                for crowd in crowds {
-                    crowd.wait(&self.cell, &mut self.budget)?;
+            Answers::Handler => self.ask_server(&bricks, leads),
+        };
+        let mut first_error = None;
+        for (key, outcome) in outcomes {
+            match outcome {
+                Ok(Some(_)) => {
+                    self.counters.misses += 1;
+                    self.counters.alone += u64::from(alone.contains(&key));
+                    self.prefetched.push(key);
                 }
-                Ok(())
+                // The server has given up. The brick is requested again when it is asked for.
+                Ok(None) => {}
+                Err(error) => {
+                    first_error.get_or_insert(error);
+                }
             }
         }
+        first_error.map_or(Ok(()), Err)
     }
 
     /// Reads the memory of the homes, with all reads on their way at once.
-    fn get_all(
-        &mut self,
-        bricks: &Bricks,
-        leads: Vec<(Lead<'_>, usize, u64)>,
-    ) -> Result<(), BrickError> {
-        let mut first_error = None;
+    fn get_all(&mut self, bricks: &Bricks, leads: Vec<(Lead<'_>, usize, u64)>) -> Outcomes {
         let mut begun: Vec<(Lead<'_>, usize, u64, Option<Fetch>)> = Vec::new();
         for (lead, home, place) in leads {
             let remote = bricks.remotes[home].as_ref();
@@ -223,23 +240,40 @@ impl BrickReader {
                 let started = self.port.start_get(remote, at, bricks.options.brick_bytes);
                 started.ok()
             });
+            let is_request = fetch.is_some() && bricks.is_far[home];
+            self.counters.requests += u64::from(is_request);
             begun.push((lead, home, place, fetch));
         }
         // Those that have begun come first, because a port can have only some reads on their way.
         begun.sort_by_key(|(.., fetch)| fetch.is_none());
-        for (mut lead, home, place, fetch) in begun {
+        let (port, counters) = (&mut self.port, &mut self.counters);
+        let finish = |(mut lead, home, place, fetch): (Lead<'_>, usize, u64, Option<Fetch>)| {
+            let key = lead.key();
             let outcome = match (fetch, bricks.remotes[home].as_ref()) {
                 (Some(fetch), Some(remote)) => {
-                    let finished = self.port.finish_get(remote, fetch, lead.bytes_mut());
-                    finished.map_err(|error| home_error(bricks, lead.key(), home, error))
+                    let finished = port.finish_get(remote, fetch, lead.bytes_mut());
+                    finished.map_err(|error| home_error(bricks, key, home, error))
                 }
-                _ => read_remote(bricks, &mut self.port, &mut lead, home, place),
+                _ => read_remote(bricks, port, counters, &mut lead, home, place),
             };
-            if let Err(error) = lead.end(outcome) {
-                first_error.get_or_insert(error);
-            }
-        }
-        first_error.map_or(Ok(()), Err)
+            (key, lead.end(outcome).map(Some))
+        };
+        begun.into_iter().map(finish).collect()
+    }
+
+    /// Leaves bricks to the server, requests them, and waits.
+    fn ask_server(&mut self, bricks: &Bricks, leads: Vec<(Lead<'_>, usize, u64)>) -> Outcomes {
+        // The server must know the places before the first answer arrives.
+        let leave = |(lead, home, _): (Lead<'_>, usize, u64)| {
+            let key = lead.key();
+            (key, home, lead.leave_to_server(&self.cell))
+        };
+        let left: Vec<_> = leads.into_iter().map(leave).collect();
+        request_for_server(bricks, &mut self.port, &mut self.counters, &left);
+        let (cell, budget) = (&self.cell, &mut self.budget);
+        left.into_iter()
+            .map(|(key, _, crowd)| (key, crowd.wait(cell, budget)))
+            .collect()
     }
 
     #[cold]
@@ -247,6 +281,13 @@ impl BrickReader {
         let count = self.bricks.homes.brick_count();
         BrickError::NoSuchBrick { key, count }
     }
+}
+
+/// Takes a key out of a short list. Returns true if it was there.
+#[cold]
+fn take(keys: &mut Vec<u64>, key: u64) -> bool {
+    let found = keys.iter().position(|&it| it == key);
+    found.map(|index| keys.swap_remove(index)).is_some()
 }
 
 /// Begins to load a brick, unless another thread does, or has just done so.
@@ -276,6 +317,7 @@ fn miss<'a>(
     key: u64,
     (home, place): (usize, u64),
 ) -> Result<Way<'a>, BrickError> {
+    let is_own = bricks.my_home == Some(home);
     loop {
         let brick_bytes = bricks.options.brick_bytes;
         let begun = bricks
@@ -283,22 +325,32 @@ fn miss<'a>(
             .begin(&bricks.cache, key, home, cell, brick_bytes);
         match begun {
             Begun::Hit(pin) => {
-                counters.hits += 1;
+                *counters.hit(is_own) += 1;
                 return Ok(Way::Hit(pin));
             }
             Begun::Join(crowd) => {
-                counters.joined += 1;
+                // If there is no brick, the leader has given up.
                 if let Some(held) = crowd.wait(cell, budget)? {
+                    let count = if is_own {
+                        &mut counters.local
+                    } else {
+                        &mut counters.joined
+                    };
+                    *count += 1;
                     return Ok(Way::Held(held));
                 }
-                // The leader has given up.
-                counters.joined -= 1;
             }
             Begun::Lead(lead) => {
-                counters.misses += 1;
-                counters.alone += u64::from(lead.is_alone());
+                let is_alone = lead.is_alone();
                 let loaded = load(bricks, port, (cell, budget), counters, lead, (home, place))?;
                 if let Some(held) = loaded {
+                    if is_own {
+                        counters.local += 1;
+                        counters.produced += 1;
+                    } else {
+                        counters.misses += 1;
+                    }
+                    counters.alone += u64::from(is_alone);
                     return Ok(Way::Held(held));
                 }
             }
@@ -331,17 +383,18 @@ fn load(
     }
     match bricks.options.answers {
         Answers::Get => {
-            let read = read_remote(bricks, port, &mut lead, home, place);
+            let read = read_remote(bricks, port, counters, &mut lead, home, place);
             lead.end(read).map(Some)
         }
         Answers::Direct => {
-            let mut held = collect(bricks, port, counters, vec![(lead, home)])?;
-            Ok(held.pop())
+            let mut outcomes = collect(bricks, port, counters, vec![(lead, home)]);
+            outcomes.pop().map_or(Ok(None), |(_, outcome)| outcome)
         }
         Answers::Handler => {
             // The server must know the place before the answer arrives.
             let crowd = lead.leave_to_server(cell);
-            request_for_server(bricks, port, counters, &[(key, home)]);
+            let left = [(key, home, Arc::clone(&crowd))];
+            request_for_server(bricks, port, counters, &left);
             crowd.wait(cell, budget)
         }
     }
@@ -351,6 +404,7 @@ fn load(
 fn read_remote(
     bricks: &Bricks,
     port: &mut Port,
+    counters: &mut BrickCounters,
     lead: &mut Lead<'_>,
     home: usize,
     place: u64,
@@ -360,6 +414,7 @@ fn read_remote(
     let remote = bricks.remotes[home].as_ref();
     let remote = remote.ok_or_else(|| to_error(SendError::Closed(bricks.homes.nodes()[home])))?;
     let at = place * bricks.options.brick_bytes as u64;
+    counters.requests += u64::from(bricks.is_far[home]);
     port.get(remote, at, lead.bytes_mut()).map_err(to_error)
 }
 
@@ -377,85 +432,111 @@ fn request_for_server(
     bricks: &Bricks,
     port: &mut Port,
     counters: &mut BrickCounters,
-    wanted: &[(u64, usize)],
+    wanted: &[(u64, usize, Arc<Crowd>)],
 ) {
     // The bricks were left to the server before this look. So the last server that ends either sees
     // them, or has been counted as ended here.
-    let sent = match wanted.first() {
-        Some(&(key, _)) if !bricks.has_server() => Err(BrickError::NoServer { key }),
-        _ => request(bricks, port, counters, wanted),
+    let has_server = bricks.has_server();
+    let failures = match has_server {
+        true => request(
+            bricks,
+            port,
+            counters,
+            wanted.iter().map(|&(key, home, _)| (key, home)),
+        ),
+        false => Vec::new(),
     };
-    if let Err(error) = sent {
-        for &(key, _) in wanted {
-            bricks
-                .loading
-                .finish(&bricks.cache, key, Err(error.clone()));
-        }
+    for (key, home, crowd) in wanted {
+        let failure = failures.iter().find(|(of, _)| of == home);
+        let error = match failure {
+            Some((_, error)) => home_error(bricks, *key, *home, *error),
+            None if has_server => continue,
+            None => BrickError::NoServer { key: *key },
+        };
+        bricks.loading.fail_one(&bricks.cache, *key, crowd, error);
     }
 }
 
 /// Sends requests for bricks, each given with its home. There is one message for the bricks of a
-/// home, unless there are many.
+/// home, unless there are many. Returns the homes to which a message could not be sent, and the
+/// reasons.
 fn request(
     bricks: &Bricks,
     port: &mut Port,
     counters: &mut BrickCounters,
-    wanted: &[(u64, usize)],
-) -> Result<(), BrickError> {
+    wanted: impl Iterator<Item = (u64, usize)>,
+) -> Vec<(usize, SendError)> {
+    let mut wanted: Vec<(usize, u64)> = wanted.map(|(key, home)| (home, key)).collect();
+    wanted.sort_unstable();
+    let mut failures = Vec::new();
+    for of_home in wanted.chunk_by(|(home, _), (other, _)| home == other) {
+        let home = of_home[0].0;
+        for part in of_home.chunks(wire::KEYS_MAX) {
+            match request_from(bricks, port, home, part.iter().map(|&(_, key)| key)) {
+                Ok(()) => counters.requests += 1,
+                Err(error) => {
+                    failures.push((home, error));
+                    break;
+                }
+            }
+        }
+    }
+    failures
+}
+
+/// Sends a request for bricks of one home. Waits while there is no space for it: the server of the
+/// home receives, whatever it sends.
+fn request_from(
+    bricks: &Bricks,
+    port: &mut Port,
+    home: usize,
+    keys: impl Iterator<Item = u64>,
+) -> Result<(), SendError> {
     let reply_port = match bricks.options.answers {
         Answers::Handler => bricks.options.server_port,
         Answers::Direct | Answers::Get => port.id().index,
     };
-    let mut homes: Vec<usize> = wanted.iter().map(|&(_, home)| home).collect();
-    homes.sort_unstable();
-    homes.dedup();
-    for home in homes {
-        let of_home = wanted.iter().filter(|&&(_, it)| it == home);
-        let keys: Vec<u64> = of_home.map(|&(key, _)| key).collect();
-        for keys in keys.chunks(wire::KEYS_MAX) {
-            let data: Vec<u8> = keys.iter().flat_map(|key| key.to_le_bytes()).collect();
-            let to = PortId {
-                node: bricks.homes.nodes()[home],
-                index: bricks.options.server_port,
-            };
-            let message = Message {
-                user: wire::REQUEST,
-                metadata: &reply_port.to_le_bytes(),
-                ..Message::default()
-            };
-            let mut backoff = Backoff::new();
-            loop {
-                match port.send(to, message, &data) {
-                    Ok(()) => break,
-                    Err(SendError::Full) => backoff.pause(),
-                    Err(error) => return Err(home_error(bricks, keys[0], home, error)),
-                }
-            }
-            counters.requests += 1;
+    let data: Vec<u8> = keys.flat_map(u64::to_le_bytes).collect();
+    let to = PortId {
+        node: bricks.homes.nodes()[home],
+        index: bricks.options.server_port,
+    };
+    let message = Message {
+        user: wire::REQUEST,
+        metadata: &reply_port.to_le_bytes(),
+        ..Message::default()
+    };
+    let mut backoff = Backoff::new();
+    loop {
+        match port.send(to, message, &data) {
+            Err(SendError::Full) => backoff.pause(),
+            other => return other,
         }
     }
-    Ok(())
 }
 
-/// Requests bricks, receives the answers, and ends the loads. Returns the bricks.
-///
-/// # Errors
-/// The first error. All loads have ended then, too.
+/// Requests bricks, receives the answers, and ends the loads.
 fn collect(
     bricks: &Bricks,
     port: &mut Port,
     counters: &mut BrickCounters,
     mut leads: Vec<(Lead<'_>, usize)>,
-) -> Result<Vec<Held>, BrickError> {
-    let mut arrived = Vec::with_capacity(leads.len());
+) -> Outcomes {
+    let mut outcomes = Vec::with_capacity(leads.len());
     let wanted = leads.iter().map(|(lead, home)| (lead.key(), *home));
-    let wanted: Vec<_> = wanted.collect();
-    let mut first_error = request(bricks, port, counters, &wanted).err();
-    if let Some(error) = &first_error {
-        for (lead, _) in leads.drain(..) {
-            let _ = lead.end(Err(error.clone()));
+    let failures = request(bricks, port, counters, wanted);
+    let mut fail_home = |leads: &mut Vec<(Lead<'_>, usize)>, home: usize, error: SendError| {
+        while let Some(index) = leads.iter().position(|&(_, of)| of == home) {
+            let lead = leads.swap_remove(index).0;
+            let key = lead.key();
+            let error = home_error(bricks, key, home, error);
+            outcomes.push((key, lead.end(Err(error)).map(Some)));
         }
+    };
+    for (home, error) in failures {
+        fail_home(&mut leads, home, error);
     }
+    let mut arrived = Vec::with_capacity(leads.len());
     while !leads.is_empty() {
         let mut done = Vec::new();
         let polled = port.poll(|arrival| {
@@ -466,12 +547,8 @@ fn collect(
         for (key, outcome) in done {
             let found = leads.iter().position(|(lead, _)| lead.key() == key);
             let Some(index) = found else { continue };
-            match leads.swap_remove(index).0.end(outcome) {
-                Ok(held) => arrived.push(held),
-                Err(error) => {
-                    first_error.get_or_insert(error);
-                }
-            }
+            let lead = leads.swap_remove(index).0;
+            arrived.push((key, lead.end(outcome).map(Some)));
         }
         if matches!(polled, Ok(1..)) {
             continue;
@@ -479,20 +556,18 @@ fn collect(
         // The homes that have ended answer nothing more.
         let is_lost = |&(_, home): &(Lead<'_>, usize)| !port.is_alive(bricks.homes.nodes()[home]);
         while polled.is_err()
-            && let Some(index) = leads.iter().position(is_lost)
+            && let Some(&(_, home)) = leads.iter().find(|lead| is_lost(lead))
         {
-            let (lead, home) = leads.swap_remove(index);
             let node = bricks.homes.nodes()[home];
             let error = port.ended(node).unwrap_or(SendError::Left(node));
-            let error = home_error(bricks, lead.key(), home, error);
-            let _ = lead.end(Err(error.clone()));
-            first_error.get_or_insert(error);
+            fail_home(&mut leads, home, error);
         }
         if !leads.is_empty() && polled.is_ok() {
             port.wait();
         }
     }
-    first_error.map_or(Ok(arrived), Err)
+    outcomes.append(&mut arrived);
+    outcomes
 }
 
 /// Copies the part of a brick in a message. Returns the key and the outcome if that was the last
@@ -507,8 +582,13 @@ fn take_answer(
     let metadata = arrival.message.metadata;
     match arrival.message.user {
         wire::ANSWER => {
-            let AnswerHead { key, at, is_last } = AnswerHead::read(metadata)?;
+            let head = AnswerHead::read(metadata)?;
+            let AnswerHead { key, at, is_last } = head;
             let (lead, _) = leads.iter_mut().find(|(lead, _)| lead.key() == key)?;
+            if let Some(why) = head.fault(data.len(), lead.bytes_mut().len()) {
+                let home = arrival.from.node;
+                return Some((key, Err(BrickError::Source { key, home, why })));
+            }
             let is_whole = lead.add_part(at as usize, data);
             (is_last && is_whole).then_some((key, Ok(())))
         }

@@ -66,7 +66,7 @@ impl BrickServer {
                     self.waiting.extend(keys.map(|key| (to, key)));
                 }
             }
-            wire::ANSWER => self.fill(metadata, data),
+            wire::ANSWER => self.fill(arrival.from.node, metadata, data),
             wire::REFUSAL => {
                 if let Some(key) = wire::read_refusal(metadata) {
                     let why = String::from_utf8_lossy(data).into_owned();
@@ -171,11 +171,16 @@ impl BrickServer {
     }
 
     /// Writes a part of an answer into its line.
-    fn fill(&self, metadata: &[u8], data: &[u8]) {
+    fn fill(&self, home: NodeId, metadata: &[u8], data: &[u8]) {
         let Some(head) = AnswerHead::read(metadata) else {
             return;
         };
         let bricks = &self.bricks;
+        let (key, expected) = (head.key, bricks.options.brick_bytes);
+        if let Some(why) = head.fault(data.len(), expected) {
+            self.finish(key, Err(BrickError::Source { key, home, why }));
+            return;
+        }
         let (cache, at) = (&bricks.cache, head.at as usize);
         let is_whole = bricks.loading.add_part(cache, head.key, at, data);
         if is_whole && head.is_last {

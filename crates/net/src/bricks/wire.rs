@@ -49,6 +49,21 @@ impl AnswerHead {
     }
 }
 
+impl AnswerHead {
+    /// Checks a part of `len` bytes of a brick that has `expected` bytes. Returns the reason if the
+    /// sender has bricks of another size.
+    pub(super) fn fault(self, len: usize, expected: usize) -> Option<String> {
+        let end = self.at as usize + len;
+        let fits = end <= expected && (end == expected || !self.is_last);
+        (!fits).then(|| {
+            let more = if self.is_last { "" } else { "more than " };
+            format!(
+                "the answer has {more}{end} bytes; expected {expected}, as all bricks have here"
+            )
+        })
+    }
+}
+
 /// Reads the metadata and data of a request: the port for the answers, and the keys.
 pub(super) fn read_request<'a>(
     metadata: &[u8],

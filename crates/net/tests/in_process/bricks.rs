@@ -598,6 +598,73 @@ fn options_that_do_not_suit_are_errors() {
     assert!(error_of(more, more.homes(), short).starts_with("a segment of "));
 }
 
+// A brick counts once, whether it was requested alone or with others, by any way and transport.
+#[test]
+fn a_brick_that_was_requested_ahead_counts_once() {
+    for case in all_cases() {
+        let case = Case {
+            nodes: 2,
+            readers: 1,
+            lines: 97,
+            ..case
+        };
+        let is_far = case.answers != Answers::Get || case.kind == TransportKind::Sockets;
+        run(case, &Arc::default(), |reader, _| {
+            let keys: Vec<u64> = (0..40).collect();
+            for _ in 0..3 {
+                reader.prefetch(&keys).expect("all homes run");
+                for &key in &keys {
+                    check(key, &reader.get(key).expect("all homes run"));
+                }
+            }
+            let counters = *reader.counters();
+            assert_eq!((counters.misses, counters.joined), (20, 0));
+            assert_eq!(counters.hits + counters.local, 100);
+            assert_eq!(counters.requests > 0, is_far, "{counters:?}");
+        });
+    }
+}
+
+// With `Answers::Get`, the nodes compare the sizes when they begin. Otherwise a part of an answer
+// shows that they differ.
+#[test]
+fn bricks_of_another_size_are_errors() {
+    for answers in [Answers::Handler, Answers::Direct] {
+        for (bytes, expected) in [
+            (BRICK_BYTES - 1, "the answer has 299 bytes; expected 300"),
+            (BRICK_BYTES + 9, "the answer has 309 bytes; expected 300"),
+            (400_000, "the answer has more than"),
+        ] {
+            let [home, own] = [bytes, BRICK_BYTES].map(|brick_bytes| Case {
+                nodes: 2,
+                readers: 1,
+                brick_bytes,
+                answers,
+                ..Case::PLAIN
+            });
+            let shape = Shape { nodes: 2, ports: 2 };
+            let nodes = Node::in_process_by(TransportKind::Memory, shape).expect("memory");
+            let users = [NodeId(0), NodeId(1)];
+            let bricks = [home, own].into_iter().zip(&nodes).map(|(case, node)| {
+                let store = Some(store_of(node, &case, &Arc::default()));
+                Bricks::start(node, &users, case.homes(), store, None, case.options())
+            });
+            let bricks: Vec<_> = bricks.map(|bricks| bricks.expect("valid")).collect();
+            let left = AtomicU64::new(1);
+            thread::scope(|scope| {
+                for (node, bricks) in nodes.iter().zip(&bricks) {
+                    let (server, left) = (bricks.server(), &left);
+                    scope.spawn(move || serve(server, node.port(SERVER), left));
+                }
+                let _ending = Ending(&left);
+                let mut reader = bricks[1].reader(nodes[1].port(1));
+                let error = reader.get(0).expect_err("another size").to_string();
+                assert!(error.contains(expected), "{error}");
+            });
+        }
+    }
+}
+
 #[test]
 fn counters_count_each_brick_once() {
     let case = Case {
