@@ -49,7 +49,7 @@ use crate::kind::TransportKind;
 use crate::mapped::Region;
 
 pub(crate) use inbound::Reply;
-pub(crate) use interface::{Capabilities, Link, Notice, Outgoing, Transport};
+pub(crate) use interface::{Capabilities, Link, Notice, Outgoing, Stream, Transport};
 pub(crate) use progress::Progress;
 pub(crate) use share::Share;
 

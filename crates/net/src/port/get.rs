@@ -136,9 +136,8 @@ impl Port {
     /// some moment of the copy.
     ///
     /// Waits until they are here. With shared memory that is a copy. Otherwise it takes a request
-    /// and its answer, and messages that arrive meanwhile wait until they are
-    /// [received](Self::poll). A request travels behind the messages to the same node, so it waits
-    /// while a port of that node has no space for a message.
+    /// and its answer, which overtake messages and puts: a read needs no thread that receives, on
+    /// either side. Messages that arrive meanwhile wait until they are [received](Self::poll).
     ///
     /// # Errors
     /// [`SendError::OutOfBounds`], [`SendError::NotAllowed`], [`SendError::NotAccepted`];

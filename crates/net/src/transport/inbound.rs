@@ -1,5 +1,5 @@
-//! The packets that arrive from one node. They are checked against the rights of this node and
-//! written into its lanes, in order. Requests for bytes of this node's segments are answered
+//! The packets of one [`Stream`] that arrive from one node. They are checked against the rights of
+//! this node and written into its lanes, in order. Requests for bytes of this node's segments are answered
 //! (`answers`), and answers to the requests of this node are written to their places (`gets`).
 
 mod answers;
@@ -12,7 +12,7 @@ use raddle_sync::hand_over::Reader;
 
 use self::answers::{Answer, Answers};
 use super::memory::LaneLink;
-use super::{Link, Outgoing};
+use super::{Link, Outgoing, Stream};
 use crate::access::Access;
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::{ConnectionView, Place, Rights};
@@ -34,6 +34,7 @@ const AHEAD_MAX: u32 = u32::MAX / 2;
 /// The packets from one node.
 #[derive(Debug)]
 pub(super) struct Inbound {
+    stream: Stream,
     node: NodeId,
     shape: Shape,
     own: Arc<Region>,
@@ -50,9 +51,10 @@ pub(super) struct Inbound {
 }
 
 impl Inbound {
-    /// Creates the receiver of the packets of `node`, which go to `own` if `rights` allow them.
+    /// Creates the receiver of the packets of a stream of `node`, which go to `own` if `rights` allow them.
     /// Answers to requests of this node go to the places that `gets` names.
     pub(super) fn new(
+        stream: Stream,
         shape: Shape,
         node: NodeId,
         own: &Arc<Region>,
@@ -60,6 +62,7 @@ impl Inbound {
         gets: &Arc<Gets>,
     ) -> Self {
         Self {
+            stream,
             node,
             shape,
             own: Arc::clone(own),
@@ -154,6 +157,7 @@ impl Inbound {
         // which no port receives.
         let checked = (&mut self.view, &*self.rights, self.node);
         let handled = match header.kind {
+            Kind::Message | Kind::Put if self.stream == Stream::Reads => Err(Refusal::Malformed),
             Kind::Message => Ok(()),
             Kind::Put | Kind::Part => put(checked, &packet).map(|_| ()),
             Kind::Get => answer_to(checked, &packet).and_then(|answer| self.answers.push(answer)),
@@ -269,7 +273,7 @@ mod tests {
             };
             let lane = own.receiver(from, 0);
             Self {
-                inbound: Inbound::new(SHAPE, NodeId(1), &own, &rights, &gets),
+                inbound: Inbound::new(Stream::Messages, SHAPE, NodeId(1), &own, &rights, &gets),
                 lane: lane.expect("the lane is taken once"),
                 rights,
             }

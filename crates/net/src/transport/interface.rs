@@ -81,6 +81,34 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) reader: Reader,
 }
 
+/// The packets from one node to another travel in two streams, each of which is in order.
+///
+/// A packet of the first stream waits while its lane has no space. If requests travelled behind it,
+/// a thread that waits for an answer, and receives no messages meanwhile, could wait for ever. The
+/// second stream never waits for a thread of the program: the number of requests is bounded, and an
+/// answer goes to memory that waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// Messages and puts.
+    Messages,
+    /// Requests to read memory, and their answers.
+    Reads,
+}
+
+impl Stream {
+    /// Both streams.
+    #[cfg(feature = "mpi")]
+    pub(crate) const ALL: [Self; 2] = [Self::Messages, Self::Reads];
+
+    /// Returns the stream for a packet that is no answer.
+    pub(crate) const fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Message | Kind::Put | Kind::Part => Self::Messages,
+            Kind::Get | Kind::Got => Self::Reads,
+        }
+    }
+}
+
 /// The properties of a transport that decide what the rest of the crate does for it.
 #[derive(Debug)]
 pub(crate) struct Capabilities {
@@ -97,8 +125,9 @@ pub(crate) struct Capabilities {
 /// The way in which a thread notices that there are packets to pump.
 #[derive(Debug)]
 pub(crate) enum Notice {
-    /// Packets have arrived when one of these sockets becomes readable. There is one for each node.
-    Sockets(Vec<(NodeId, Arc<OwnedFd>)>),
+    /// Packets have arrived when one of these sockets becomes readable. Each has the index of the
+    /// lock under which its packets are pumped.
+    Sockets(Vec<(usize, Arc<OwnedFd>)>),
     /// Nothing gives notice: a thread has to ask, for packets and for control frames.
     #[cfg_attr(
         not(feature = "mpi"),
@@ -143,7 +172,7 @@ impl Capabilities {
         };
         let open = all
             .iter()
-            .filter(|(node, _)| !self.progress.may_be_drained(*node));
+            .filter(|(lock, _)| !self.progress.has_ended(*lock));
         open.map(|(_, socket)| &**socket)
     }
 

@@ -44,7 +44,7 @@ use rustix::io::Errno;
 
 use super::inbound::Inbound;
 use super::memory::LaneLink;
-use super::{Capabilities, Link, Notice, Outgoing, Parts, Progress, Transport};
+use super::{Capabilities, Link, Notice, Outgoing, Parts, Progress, Stream, Transport};
 use crate::address::{NodeId, PortId, Shape};
 use crate::clock_difference::{ClockDifference, Round};
 use crate::connection::Rights;
@@ -84,9 +84,18 @@ struct ByMpi {
 /// The packets from one node.
 #[derive(Debug)]
 struct Incoming {
-    inbound: Inbound,
-    /// The number of packets received, modulo 2³².
+    /// By stream.
+    inbound: [Inbound; 2],
+    /// The number of packets received in both streams, modulo 2³².
     taken: u32,
+}
+
+impl Incoming {
+    /// Returns true while a packet or an answer waits for space.
+    fn is_stuck(&self) -> bool {
+        let mut streams = self.inbound.iter();
+        streams.any(|inbound| inbound.is_stuck() || inbound.has_answers())
+    }
 }
 
 /// Joins the other processes that MPI has started. All of them have to call this. If `is_apart` is
@@ -158,7 +167,8 @@ impl ByMpi {
         let is_far = |node: NodeId| regions[usize::from(node.0)].is_none();
         let incoming = |node| {
             is_far(node).then(|| Incoming {
-                inbound: Inbound::new(shape, node, own, rights, gets),
+                inbound: Stream::ALL
+                    .map(|stream| Inbound::new(stream, shape, node, own, rights, gets)),
                 taken: 0,
             })
         };
@@ -184,19 +194,26 @@ impl ByMpi {
     /// Pumps the packets that have arrived from one node. Returns true if there were any.
     fn pump_node(&self, node: NodeId, incoming: &mut Incoming) -> bool {
         let Incoming { inbound, taken } = incoming;
-        let has_pumped = inbound.pump(|buffer| {
-            let len = self.ranks.receive(node, buffer)?;
-            *taken = taken.wrapping_add(1);
-            Some(len)
-        });
-        let delivered = taken.wrapping_sub(inbound.is_stuck().into());
+        let mut has_pumped = false;
+        for (stream, inbound) in Stream::ALL.into_iter().zip(&mut *inbound) {
+            has_pumped |= inbound.pump(|buffer| {
+                let len = self.ranks.receive(stream, node, buffer)?;
+                *taken = taken.wrapping_add(1);
+                Some(len)
+            });
+        }
+        let stuck = inbound.iter().filter(|inbound| inbound.is_stuck()).count();
+        // There are two streams.
+        let delivered = taken.wrapping_sub(stuck as u32);
         self.progress.record_delivered(node, delivered.into());
-        self.send_answers(node, inbound);
+        for (stream, inbound) in Stream::ALL.into_iter().zip(inbound) {
+            self.send_answers(stream, node, inbound);
+        }
         has_pumped
     }
 
     /// Sends the answers that this node owes to another one, as far as there is space.
-    fn send_answers(&self, node: NodeId, inbound: &mut Inbound) {
+    fn send_answers(&self, stream: Stream, node: NodeId, inbound: &mut Inbound) {
         if !inbound.has_answers() {
             return;
         }
@@ -204,7 +221,7 @@ impl ByMpi {
             inbound.drop_answers();
         } else {
             inbound.send_answers(|index, outgoing| {
-                self.ranks.send(0, PortId { node, index }, outgoing)
+                self.ranks.send(stream, 0, PortId { node, index }, outgoing)
             });
         }
     }
@@ -280,8 +297,10 @@ impl ByMpi {
                 continue;
             };
             buffer.resize(PACKET_BYTES_MAX, 0);
-            while self.ranks.receive(node, &mut buffer).is_some() {
-                *taken = taken.wrapping_add(1);
+            for stream in Stream::ALL {
+                while self.ranks.receive(stream, node, &mut buffer).is_some() {
+                    *taken = taken.wrapping_add(1);
+                }
             }
             have_arrived &= self.progress.total(node) == u64::from(*taken);
         }
@@ -310,10 +329,8 @@ impl Transport for ByMpi {
             // Another thread is pumping.
             return false;
         };
-        let is_stuck = |incoming: &Option<Incoming>| {
-            let inbound = incoming.as_ref().map(|incoming| &incoming.inbound);
-            inbound.is_some_and(|inbound| inbound.is_stuck() || inbound.has_answers())
-        };
+        let is_stuck =
+            |incoming: &Option<Incoming>| incoming.as_ref().is_some_and(Incoming::is_stuck);
         let mut has_pumped = false;
         if self.far == 1 || incoming.iter().any(is_stuck) {
             // With one far node there is no choice. With a stuck packet, the next packet may be
@@ -385,6 +402,7 @@ struct MpiLink {
 
 impl Link for MpiLink {
     fn send(&mut self, outgoing: Outgoing<'_>) -> Result<(), SendError> {
-        self.ranks.send(self.from, self.to, outgoing)
+        let stream = Stream::of(outgoing.kind);
+        self.ranks.send(stream, self.from, self.to, outgoing)
     }
 }

@@ -16,8 +16,15 @@ use crate::address::{NodeId, Shape};
 #[derive(Debug)]
 pub(crate) struct Progress {
     nodes: Box<[Ends]>,
-    /// One flag for each lock under which packets are pumped.
-    stuck: Box<[AtomicBool]>,
+    /// One entry for each lock under which packets are pumped.
+    locks: Box<[Pumped]>,
+}
+
+/// The state of the packets that are pumped under one lock.
+#[derive(Debug, Default)]
+struct Pumped {
+    is_stuck: AtomicBool,
+    has_ended: AtomicBool,
 }
 
 /// The counts of packets from one node.
@@ -40,10 +47,9 @@ impl Progress {
             delivered: AtomicU64::new(0),
             total: AtomicU64::new(Self::UNKNOWN),
         };
-        let flag = |_| AtomicBool::new(false);
         Self {
             nodes: shape.node_ids().map(ends).collect(),
-            stuck: (0..lock_count).map(flag).collect(),
+            locks: (0..lock_count).map(|_| Pumped::default()).collect(),
         }
     }
 
@@ -78,18 +84,25 @@ impl Progress {
         total == ends.delivered.load(Acquire)
     }
 
-    /// Returns true if no further packets of `node` will arrive, as a hint: a pump finds an end
-    /// that is not known here.
-    pub(crate) fn may_be_drained(&self, node: NodeId) -> bool {
-        // Relaxed: a hint.
-        self.ends(node).delivered.load(Relaxed) == Self::UNKNOWN
+    /// Records that no further packets will arrive under lock `index`.
+    pub(crate) fn record_end(&self, index: usize) {
+        // Relaxed: a hint, as in `has_ended`.
+        self.locks[index].has_ended.store(true, Relaxed);
     }
 
-    /// Records whether a packet that was received under lock `index` waits for space in its lane.
+    /// Returns true if no further packets will arrive under lock `index`, as a hint: a pump finds
+    /// an end that is not known here.
+    pub(crate) fn has_ended(&self, index: usize) -> bool {
+        // Relaxed: a hint.
+        self.locks[index].has_ended.load(Relaxed)
+    }
+
+    /// Records whether a packet that was received under lock `index` waits for space in its lane,
+    /// or an answer for space on its way.
     pub(crate) fn record_stuck(&self, index: usize, is_stuck: bool) {
         // Relaxed: a hint for the listening thread. Before it reads this, it has pumped, or has
         // found another thread pumping.
-        self.stuck[index].store(is_stuck, Relaxed);
+        self.locks[index].is_stuck.store(is_stuck, Relaxed);
     }
 
     /// Returns true while a packet that has arrived waits for space in its lane. Nothing gives
@@ -97,7 +110,7 @@ impl Progress {
     #[inline]
     pub(crate) fn is_stuck(&self) -> bool {
         // Relaxed: as in `record_stuck`.
-        self.stuck.iter().any(|stuck| stuck.load(Relaxed))
+        self.locks.iter().any(|lock| lock.is_stuck.load(Relaxed))
     }
 
     fn ends(&self, node: NodeId) -> &Ends {

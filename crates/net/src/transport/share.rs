@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::Parts;
 use super::memory::ByMemory;
-use super::sockets::{BySockets, allow_packets};
+use super::sockets::{BySockets, Pair, allow_packets};
 use crate::address::{NodeId, Shape};
 use crate::connection::Rights;
 use crate::control::{self, Controls};
@@ -52,8 +52,8 @@ enum Medium {
     Sockets {
         /// The region of this node.
         own: OwnedFd,
-        /// For each other node, a socket for the messages to and from it.
-        sockets: Vec<Option<OwnedFd>>,
+        /// For each other node, the sockets for the packets to and from it.
+        sockets: Vec<Option<Pair>>,
     },
 }
 
@@ -92,7 +92,7 @@ impl Share {
         controls
             .chain(regions)
             .chain(own)
-            .chain(sockets.iter().flatten())
+            .chain(sockets.iter().flatten().flatten())
     }
 
     /// Puts the share of node `me`, which is a process, together from its files. `next` receives
@@ -119,7 +119,7 @@ impl Share {
             }
             TransportKind::Sockets => Medium::Sockets {
                 own: next()?,
-                sockets: one_for_each_other(me, shape, &mut next)?,
+                sockets: one_for_each_other(me, shape, || Ok([next()?, next()?]))?,
             },
             TransportKind::Threads | TransportKind::Mpi | TransportKind::MpiMessages => {
                 unreachable!("the first node does not start nodes of kind {kind}")
@@ -205,13 +205,22 @@ impl Medium {
                 repeat_with(medium).take(node_count).collect()
             }
             TransportKind::Sockets => {
-                let all = sockets(shape).map_err(NetError::system("a socket"))?;
-                let allowed = all.iter().flatten().flatten().try_for_each(allow_packets);
-                allowed.map_err(NetError::system("sockets with capacity for a packet"))?;
-                let media = files.into_iter().zip(all);
-                media
-                    .map(|(own, sockets)| Self::Sockets { own, sockets })
-                    .collect()
+                let [messages, reads] = [(); 2].map(|()| {
+                    let all = sockets(shape).map_err(NetError::system("a socket"))?;
+                    let allowed = all.iter().flatten().flatten().try_for_each(allow_packets);
+                    allowed.map_err(NetError::system("sockets with capacity for a packet"))?;
+                    Ok(all)
+                });
+                let streams = messages?.into_iter().zip(reads?);
+                let medium = |(own, (messages, reads)): (_, (Vec<_>, Vec<_>))| Self::Sockets {
+                    own,
+                    sockets: messages
+                        .into_iter()
+                        .zip(reads)
+                        .map(|(message, read)| Some([message?, read?]))
+                        .collect(),
+                };
+                files.into_iter().zip(streams).map(medium).collect()
             }
             TransportKind::Mpi | TransportKind::MpiMessages => {
                 unreachable!("the processes of MPI have no share, but join each other")
@@ -230,12 +239,12 @@ fn open_region(file: impl AsFd, shape: Shape) -> Result<Arc<Region>, NetError> {
     region.map_err(NetError::system("the memory of a node"))
 }
 
-/// Takes a file for each node other than `me`.
-fn one_for_each_other(
+/// Takes a file, or several, for each node other than `me`.
+fn one_for_each_other<T>(
     me: NodeId,
     shape: Shape,
-    mut next: impl FnMut() -> Result<OwnedFd, NetError>,
-) -> Result<Vec<Option<OwnedFd>>, NetError> {
+    mut next: impl FnMut() -> Result<T, NetError>,
+) -> Result<Vec<Option<T>>, NetError> {
     let nodes = shape.node_ids();
     nodes
         .map(|node| (node != me).then(&mut next).transpose())

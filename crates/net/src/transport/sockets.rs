@@ -1,7 +1,7 @@
-//! The transport by sockets, for nodes that share no memory. Each pair of nodes has a socket of
-//! its own, and each message is a packet in it.
+//! The transport by sockets, for nodes that share no memory. Each pair of nodes has a socket for
+//! each [`Stream`], and each message is a packet in it.
 //!
-//! The socket is an unnamed one of the Unix domain, and keeps packets apart. Each end is used under
+//! The sockets are unnamed ones of the Unix domain, and keep packets apart. Each end is used under
 //! a lock: threads that send to a node take turns, and a thread that finds another one pumping
 //! does not pump.
 
@@ -17,7 +17,7 @@ use rustix::net::{
 
 use super::inbound::Inbound;
 use super::memory::LaneLink;
-use super::{Capabilities, Link, Notice, Outgoing, Progress, Transport};
+use super::{Capabilities, Link, Notice, Outgoing, Progress, Stream, Transport};
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
 use crate::error::SendError;
@@ -35,14 +35,21 @@ const HELD_BYTES: usize = PACKET_BYTES_MAX + 4096;
 pub(super) struct BySockets {
     shape: Shape,
     own: Arc<Region>,
-    peers: Vec<Option<Arc<Peer>>>,
+    /// By node, and by stream.
+    peers: Vec<Option<[Arc<Peer>; 2]>>,
     progress: Arc<Progress>,
 }
 
-/// The socket to one node.
+/// The sockets to one other node, by stream.
+pub(super) type Pair = [OwnedFd; 2];
+
+/// One stream to and from one node.
 #[derive(Debug)]
 struct Peer {
     node: NodeId,
+    stream: Stream,
+    /// The index of the lock under which its packets are pumped.
+    lock: usize,
     socket: Arc<OwnedFd>,
     /// The number of packets sent, modulo 2³².
     sent: Mutex<u32>,
@@ -55,24 +62,32 @@ impl BySockets {
         own: Arc<Region>,
         rights: &Arc<Rights>,
         gets: &Arc<Gets>,
-        sockets: Vec<Option<OwnedFd>>,
+        sockets: Vec<Option<Pair>>,
     ) -> (Box<dyn Transport>, Capabilities) {
-        let peer = |(node, socket): (NodeId, Option<OwnedFd>)| {
-            Some(Arc::new(Peer {
+        let peer = |node: NodeId, stream: Stream, socket| {
+            let inbound = Inbound::new(stream, shape, node, &own, rights, gets);
+            Arc::new(Peer {
                 node,
-                socket: Arc::new(socket?),
+                stream,
+                lock: 2 * usize::from(node.0) + usize::from(stream == Stream::Reads),
+                socket: Arc::new(socket),
                 sent: Mutex::new(0),
-                inbound: Mutex::new(Inbound::new(shape, node, &own, rights, gets)),
-            }))
+                inbound: Mutex::new(inbound),
+            })
         };
-        let peers: Vec<_> = shape.node_ids().zip(sockets).map(peer).collect();
-        let progress = Arc::new(Progress::new(shape, peers.len()));
-        let notice = |peer: &Arc<Peer>| (peer.node, Arc::clone(&peer.socket));
+        let both = |(node, sockets): (NodeId, Option<Pair>)| {
+            let [messages, reads] = sockets?;
+            let messages = peer(node, Stream::Messages, messages);
+            Some([messages, peer(node, Stream::Reads, reads)])
+        };
+        let peers: Vec<_> = shape.node_ids().zip(sockets).map(both).collect();
+        let progress = Arc::new(Progress::new(shape, 2 * peers.len()));
+        let notice = |peer: &Arc<Peer>| (peer.lock, Arc::clone(&peer.socket));
         let capabilities = Capabilities {
             // A node shares memory with itself alone.
             shares_memory: peers.iter().map(Option::is_none).collect(),
             arrival: Some(Notice::Sockets(
-                peers.iter().flatten().map(notice).collect(),
+                peers.iter().flatten().flatten().map(notice).collect(),
             )),
             progress: Arc::clone(&progress),
         };
@@ -98,7 +113,10 @@ impl Peer {
             let received = receive(&self.socket, buffer);
             if received == Some(0) {
                 // The other end is closed, and all that it had sent is in the lanes.
-                progress.record_delivered(self.node, Progress::UNKNOWN);
+                if self.stream == Stream::Messages {
+                    progress.record_delivered(self.node, Progress::UNKNOWN);
+                }
+                progress.record_end(self.lock);
                 has_ended = true;
             }
             received.filter(|&len| len > 0)
@@ -109,7 +127,7 @@ impl Peer {
             inbound.send_answers(|to, outgoing| self.send(0, to, outgoing));
         }
         let is_stuck = inbound.is_stuck() || inbound.has_answers();
-        progress.record_stuck(self.node.0.into(), is_stuck);
+        progress.record_stuck(self.lock, is_stuck);
         has_pumped
     }
 
@@ -155,8 +173,8 @@ impl Peer {
 impl Transport for BySockets {
     fn link(&self, from: PortId, to: PortId) -> Box<dyn Link> {
         match &self.peers[usize::from(to.node.0)] {
-            Some(peer) => Box::new(SocketLink {
-                peer: Arc::clone(peer),
+            Some(peers) => Box::new(SocketLink {
+                peers: peers.clone(),
                 from: from.index,
                 to: to.index,
             }),
@@ -171,13 +189,13 @@ impl Transport for BySockets {
     }
 
     fn pump(&self) -> bool {
-        let peers = self.peers.iter().flatten();
-        let open = peers.filter(|peer| !self.progress.may_be_drained(peer.node));
+        let peers = self.peers.iter().flatten().flatten();
+        let open = peers.filter(|peer| !self.progress.has_ended(peer.lock));
         open.fold(false, |any, peer| peer.pump(&self.progress) | any)
     }
 
     fn close(&self, node: NodeId) -> u64 {
-        if let Some(peer) = &self.peers[usize::from(node.0)] {
+        for peer in self.peers[usize::from(node.0)].iter().flatten() {
             // The other node can still receive what has been sent, and then sees the end, however
             // long this process lives on. An error means that it is gone, which does not matter.
             let _ = shutdown(&peer.socket, Shutdown::Write);
@@ -193,10 +211,9 @@ impl Transport for BySockets {
     }
 
     fn send_packet_raw(&self, node: NodeId, bytes: &[u8]) -> bool {
-        let peer = self.peers[usize::from(node.0)].as_ref();
+        let peers = self.peers[usize::from(node.0)].as_ref();
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let send = |peer: &Arc<Peer>| send(&peer.socket, bytes, flags);
-        peer.is_some_and(|peer| send(peer).is_ok())
+        peers.is_some_and(|[messages, _]| send(&messages.socket, bytes, flags).is_ok())
     }
 }
 
@@ -226,16 +243,21 @@ pub(super) fn allow_packets(socket: &OwnedFd) -> Result<(), Errno> {
     }
 }
 
-/// The path from one port to another, by a socket that other pairs of ports use, too.
+/// The path from one port to another, by sockets that other pairs of ports use, too.
 #[derive(Debug)]
 struct SocketLink {
-    peer: Arc<Peer>,
+    peers: [Arc<Peer>; 2],
     from: u16,
     to: u16,
 }
 
 impl Link for SocketLink {
     fn send(&mut self, outgoing: Outgoing<'_>) -> Result<(), SendError> {
-        self.peer.send(self.from, self.to, outgoing)
+        let [messages, reads] = &self.peers;
+        let peer = match Stream::of(outgoing.kind) {
+            Stream::Messages => messages,
+            Stream::Reads => reads,
+        };
+        peer.send(self.from, self.to, outgoing)
     }
 }

@@ -361,6 +361,40 @@ fn a_wait_ends_when_the_home_dies() {
     });
 }
 
+/// Sends messages until there is no space for more.
+fn send_until_full(port: &mut Port, to: NodeId) {
+    let to = PortId { node: to, index: 0 };
+    let mut full = 0;
+    // The listening thread of the other node makes space for a while.
+    while full < 50 {
+        match port.send(to, Message::default(), &[7; 4_000]) {
+            Ok(()) => full = 0,
+            Err(SendError::Full) => {
+                full += 1;
+                thread::sleep(std::time::Duration::from_millis(2));
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+// Regression: requests and answers travelled behind messages. So a read waited for ever if no
+// thread received the messages of the reader's node, or of its home.
+#[test]
+fn reads_overtake_messages_that_no_thread_receives() {
+    within_one_process(|kind| {
+        let [home, reader] = pair(kind);
+        let (_segment, remote) = readable(&home, &reader, LONG);
+        let (mut of_home, mut of_reader) = (home.port(0), reader.port(0));
+        send_until_full(&mut of_reader, NodeId(0));
+        send_until_full(&mut of_home, NodeId(1));
+        for at in 0..20 {
+            check(&mut of_reader, &remote, at, 10_000);
+        }
+        check(&mut of_reader, &remote, 0, LONG);
+    });
+}
+
 // Nodes that answer each other never wait for each other, whatever else they send.
 #[test]
 fn nodes_read_each_other_while_they_exchange_messages() {

@@ -1,4 +1,4 @@
-//! The packets on their way to one node, which may not have received them yet. Their number is
+//! The packets of one [`Stream`] on their way to one node, which may not have received them yet. Their number is
 //! bounded.
 //!
 //! MPI accepts any number of short messages to a process that is busy, and keeps them in memory. So
@@ -14,18 +14,25 @@ use super::sending::{Done, Sending};
 use crate::address::PortId;
 use crate::error::SendError;
 use crate::packet::Header;
-use crate::transport::Outgoing;
+use crate::transport::{Outgoing, Stream};
 
-/// The tag of packets.
-pub(super) const PACKET: mpi::Tag = 1;
+/// Returns the tag of the packets of a stream.
+pub(super) const fn tag(stream: Stream) -> mpi::Tag {
+    match stream {
+        Stream::Messages => 1,
+        Stream::Reads => 3,
+    }
+}
+
 /// The largest number of packets that a node has not received.
 const UNRECEIVED_MAX: usize = 64;
 /// The number of packets in a batch. The last one confirms that all were received.
 const BATCH: u32 = 16;
 
 /// The packets on their way to one node.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Outbox {
+    stream: Stream,
     /// The number of packets sent, modulo 2³².
     sent: u32,
     /// The packets that MPI may still read, which were sent last.
@@ -37,6 +44,17 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
+    /// Creates an outbox without packets.
+    pub(super) fn new(stream: Stream) -> Self {
+        Self {
+            stream,
+            sent: 0,
+            in_flight: VecDeque::new(),
+            free: Vec::new(),
+            is_closed: false,
+        }
+    }
+
     /// Sends a message from port `from` of this node to port `index` of another.
     ///
     /// # Errors
@@ -79,7 +97,7 @@ impl Outbox {
         } else {
             Done::Read
         };
-        let sending = Sending::new(bytes, to, PACKET, done);
+        let sending = Sending::new(bytes, to, tag(self.stream), done);
         self.in_flight.push_back(sending);
         self.sent = self.sent.wrapping_add(1);
         Ok(())

@@ -3,8 +3,8 @@
 //! One thread at a time calls MPI, under a lock. That is quicker than the thread support of MPI,
 //! and demands less of the library.
 //!
-//! There are two tags for messages: one for packets, and one for control frames. MPI keeps the
-//! order of messages with the same tag.
+//! There is a tag for each [`Stream`] of packets, and one for control frames. MPI keeps the order
+//! of messages with the same tag.
 //!
 //! # Invariants
 //! 1. All calls of MPI are made under the lock. No call waits for an action of another node, with
@@ -22,13 +22,13 @@ use mpi::point_to_point::{Message, Source, Status};
 use mpi::traits::{Communicator, CommunicatorCollectives, Equivalence};
 use raddle_sync::prim::Mutex;
 
-use super::outbox::{Outbox, PACKET};
+use super::outbox::{self, Outbox};
 use super::sending::{Done, Sending};
 use crate::address::{NodeId, PortId, Shape};
 use crate::control::{FRAME_BYTES, Frame, Relay};
 use crate::error::{NetError, SendError};
 use crate::random::random;
-use crate::transport::Outgoing;
+use crate::transport::{Outgoing, Stream};
 
 /// The tag of control frames.
 const FRAME: mpi::Tag = 2;
@@ -49,8 +49,8 @@ pub(super) struct Ranks {
 struct World {
     /// Finalised only when all processes are about to finalise, because it waits for the others.
     universe: ManuallyDrop<Universe>,
-    /// The packets to each node, by node number.
-    packets: Vec<Outbox>,
+    /// The packets to each node, by node number and stream.
+    packets: Vec<[Outbox; 2]>,
     frames: Vec<Sending>,
 }
 
@@ -78,7 +78,10 @@ impl Ranks {
         check(shape, &all)?;
         let world = World {
             universe: ManuallyDrop::new(universe),
-            packets: shape.node_ids().map(|_| Outbox::default()).collect(),
+            packets: shape
+                .node_ids()
+                .map(|_| Stream::ALL.map(Outbox::new))
+                .collect(),
             frames: Vec::new(),
         };
         let ranks = Self {
@@ -118,6 +121,7 @@ impl Ranks {
     /// Those of [`Port::send`](crate::Port::send).
     pub(super) fn send(
         &self,
+        stream: Stream,
         from: u16,
         to: PortId,
         outgoing: Outgoing<'_>,
@@ -130,31 +134,40 @@ impl Ranks {
         let world = world.as_mut().ok_or(SendError::Left(self.me))?;
         let communicator = world.universe.world();
         let process = communicator.process_at_rank(to.node.0.into());
-        world.packets[usize::from(to.node.0)].send(from, process, to.index, outgoing)
+        let outbox = &mut world.packets[usize::from(to.node.0)][stream as usize];
+        outbox.send(from, process, to.index, outgoing)
     }
 
     /// Sends no more packets to `node`. Returns how many were sent to it, modulo 2³².
     pub(super) fn close(&self, node: NodeId) -> u32 {
         let mut world = self.lock();
         let world = world.as_mut();
-        world.map_or(0, |world| world.packets[usize::from(node.0)].close())
+        world.map_or(0, |world| {
+            let [messages, reads] = &mut world.packets[usize::from(node.0)];
+            messages.close().wrapping_add(reads.close())
+        })
     }
 
     /// Returns a node from which a packet has arrived, if there is one.
     pub(super) fn sender(&self) -> Option<NodeId> {
         let world = self.lock();
         let world = world.as_ref()?.universe.world();
-        let status = world.any_process().immediate_probe_with_tag(PACKET)?;
+        let probe = |stream| {
+            let tag = outbox::tag(stream);
+            world.any_process().immediate_probe_with_tag(tag)
+        };
+        // Reads first: their number is bounded, so messages have their turn.
+        let status = probe(Stream::Reads).or_else(|| probe(Stream::Messages))?;
         Some(node_of(&status))
     }
 
-    /// Receives the next packet of `node`, if one has arrived. Returns its length, or 0 if it does
+    /// Receives the next packet of a stream of `node`, if one has arrived. Returns its length, or 0 if it does
     /// not fit the buffer.
-    pub(super) fn receive(&self, node: NodeId, buffer: &mut [u8]) -> Option<usize> {
+    pub(super) fn receive(&self, stream: Stream, node: NodeId, buffer: &mut [u8]) -> Option<usize> {
         let world = self.lock();
         let world = world.as_ref()?.universe.world();
         let process = world.process_at_rank(node.0.into());
-        let found = process.immediate_matched_probe_with_tag(PACKET)?;
+        let found = process.immediate_matched_probe_with_tag(outbox::tag(stream))?;
         Some(receive(found, buffer).unwrap_or_default())
     }
 
@@ -163,7 +176,7 @@ impl Ranks {
         let mut world = self.lock();
         world.as_mut().is_none_or(|world| {
             let frames = world.frames.iter_mut().all(Sending::is_done);
-            world.packets.iter_mut().all(Outbox::is_read) && frames
+            world.packets.iter_mut().flatten().all(Outbox::is_read) && frames
         })
     }
 
