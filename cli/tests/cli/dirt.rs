@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::common::{Folder, Outcome, has, json, run, run_badly, run_well};
 use crate::processes::{expect_gone, signal, start};
@@ -188,12 +188,9 @@ impl Run<'_> {
                 let _ = std::panic::catch_unwind(|| signal(name, victim));
             }
         }
-        let begun = Instant::now();
         let outcome: Outcome = first.wait_with_output().expect("it ends").into();
-        let waited = begun.elapsed();
         self.expect(&outcome);
         expect_gone(&others);
-        println!("seed {}: {waited:?}, {}", self.seed, outcome.errors.trim());
     }
 
     #[track_caller]

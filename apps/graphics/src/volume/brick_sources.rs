@@ -120,6 +120,7 @@ mod tests {
                 });
             }
         });
+        // Relaxed: all threads have ended.
         assert_eq!(count.load(Relaxed), 1);
     }
 

@@ -118,7 +118,7 @@ fn run_threads(
                 Ok(Err(error)) if led.as_ref().is_ok_and(|it| it.lost == 0) => {
                     return Err(failed(error));
                 }
-                // The panic of a thread has printed a message, and the supervisor counts it as lost.
+                // A panic has printed a message, and the supervisor counts its node as lost.
                 Ok(_) | Err(_) => {}
             }
         }

@@ -12,7 +12,7 @@ use crate::error::{self, CliError};
 use crate::report::Facts;
 use crate::volume_input::VolumeInput;
 
-/// Facts about a volume whose voxels are elsewhere.
+/// Facts about a volume, for a process that does not keep its voxels.
 #[derive(Debug, Clone)]
 pub(super) struct Subject {
     /// The grid of the voxels.

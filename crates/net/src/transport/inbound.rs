@@ -1,6 +1,7 @@
 //! The packets of one [`Stream`] that arrive from one node. They are checked against the rights of
-//! this node and written into its lanes, in order. Requests for bytes of this node's segments are answered
-//! (`answers`), and answers to the requests of this node are written to their places (`gets`).
+//! this node and written into its lanes, in order. Requests for bytes of this node's segments are
+//! answered (`answers`), and answers to the requests of this node are written to their places
+//! (`gets`).
 
 mod answers;
 
@@ -51,7 +52,8 @@ pub(super) struct Inbound {
 }
 
 impl Inbound {
-    /// Creates the receiver of the packets of a stream of `node`, which go to `own` if `rights` allow them.
+    /// Creates the receiver of the packets of a stream of `node`, which go to `own` if `rights`
+    /// allow them.
     /// Answers to requests of this node go to the places that `gets` names.
     pub(super) fn new(
         stream: Stream,

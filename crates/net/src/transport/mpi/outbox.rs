@@ -1,5 +1,5 @@
-//! The packets of one [`Stream`] on their way to one node, which may not have received them yet. Their number is
-//! bounded.
+//! The packets of one [`Stream`] on their way to one node, which may not have received them yet.
+//! Their number is bounded.
 //!
 //! MPI accepts any number of short messages to a process that is busy, and keeps them in memory. So
 //! the last packet of every batch is sent in synchronous mode, in which MPI says when the receiver

@@ -161,8 +161,8 @@ impl Ranks {
         Some(node_of(&status))
     }
 
-    /// Receives the next packet of a stream of `node`, if one has arrived. Returns its length, or 0 if it does
-    /// not fit the buffer.
+    /// Receives the next packet of a stream of `node`, if one has arrived. Returns its length, or 0
+    /// if it does not fit the buffer.
     pub(super) fn receive(&self, stream: Stream, node: NodeId, buffer: &mut [u8]) -> Option<usize> {
         let world = self.lock();
         let world = world.as_ref()?.universe.world();
