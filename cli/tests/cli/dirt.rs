@@ -39,6 +39,8 @@ fn pictures_are_those_of_one_node() {
         "--nodes 2 --transport socket --brick 13 --answers handler --home blocks",
         "--nodes 3 --transport shm --answers direct --cache 1 --renderers 8",
         "--nodes 32 --transport threads --affinity none --tile 32-8 --ahead 1",
+        "--nodes 2 --transport shm --on-demand",
+        "--nodes 3 --transport socket --on-demand --answers handler --cache 8K",
     ] {
         let words: Vec<_> = options.split_whitespace().collect();
         let found = rendered(&folder, "dirt", &words, "found.ppm");
@@ -100,6 +102,7 @@ fn wrong_calls_are_errors_of_one_line() {
         ("--eye 1,1,1 --look-at 1,1,1", "two different points"),
         ("--turn inf --frames 2", "a finite number"),
         ("--tile 12", "a multiple of 8"),
+        ("--on-demand --answers get", "expected direct or handler"),
         ("--brick 0", "1..=256"),
         ("--colour black,white", "one for each isovalue"),
     ] {

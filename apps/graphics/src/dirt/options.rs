@@ -7,7 +7,7 @@ use raddle::net::{NodeId, Shape};
 
 use super::tiles::TileRule;
 use crate::volume::isosurface::BrickFetch;
-use crate::volume::{Grid, Macrocells, VoxelKind};
+use crate::volume::{Grid, ValueRanges, VoxelKind};
 
 /// The options of a run.
 #[derive(Debug, Clone)]
@@ -77,7 +77,7 @@ pub struct Content {
     /// The type of the voxels.
     pub kind: VoxelKind,
     /// The ranges of values in the blocks of the volume.
-    pub macrocells: Arc<Macrocells>,
+    pub ranges: Arc<ValueRanges>,
     /// Produces the bricks of a worker, from a file or a formula. If they are kept in memory, it is
     /// dropped when they are there.
     pub source: Arc<dyn BrickSource>,

@@ -22,7 +22,7 @@ use super::schedule::Assignment;
 use super::wire::NO_FRAME;
 use super::{SUPERVISOR, wire};
 use crate::volume::isosurface::{BrickFetch, IsosurfaceOptions, Prepared};
-use crate::volume::{BrickLayout, Grid, Macrocells, VoxelKind};
+use crate::volume::{BrickLayout, Grid, ValueRanges, VoxelKind};
 
 /// The port of each node at which its messages arrive.
 pub(super) const MESSAGES: u16 = 0;
@@ -45,7 +45,7 @@ struct Scene {
 struct Voxels {
     grid: Grid,
     kind: VoxelKind,
-    macrocells: Arc<Macrocells>,
+    ranges: Arc<ValueRanges>,
 }
 
 /// A tile to be rendered.
@@ -71,7 +71,7 @@ pub fn work(
     let volume = &Voxels {
         grid: content.grid,
         kind: content.kind,
-        macrocells: Arc::clone(&content.macrocells),
+        ranges: Arc::clone(&content.ranges),
     };
     let layout = BrickLayout::new(&volume.grid, options.brick_edge, volume.kind.bytes())?;
     let mut port = node.port(MESSAGES);
@@ -397,10 +397,8 @@ impl Renderer<'_> {
     fn render(&mut self, task: &Task, pixels: &mut Vec<[f32; 3]>) -> Result<(), Failure> {
         let scene = &task.scene;
         let prepared = scene.prepared.get_or_init(|| {
-            let Voxels {
-                grid, macrocells, ..
-            } = self.volume;
-            let prepared = Prepared::new(grid, macrocells, scene.options.clone());
+            let Voxels { grid, ranges, .. } = self.volume;
+            let prepared = Prepared::with_ranges(grid, ranges, scene.options.clone());
             prepared.map_err(|error| error.to_string())
         });
         let prepared = prepared.as_ref();

@@ -1,4 +1,5 @@
-//! Sources of the bricks of a volume: a volume in memory, or one that is loaded when it is needed.
+//! Sources of the bricks of a volume: a volume in memory, one that is loaded when it is needed, or a
+//! formula.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -7,6 +8,9 @@ use raddle::net::bricks::BrickSource;
 
 use super::array::Volume;
 use super::bricks::BrickLayout;
+use super::generate::{Bounded, Formula, GenerateError, VoxelBox};
+use super::grid::Grid;
+use super::voxels::{Voxel, VoxelKind};
 
 /// The bricks of a volume in memory.
 #[derive(Debug, Clone)]
@@ -76,6 +80,70 @@ impl BrickSource for LateBricks {
     }
 }
 
+/// The bricks of a generated volume, of any size: each is generated when it is read.
+#[derive(Debug, Clone)]
+pub struct FormulaBricks {
+    bounded: Bounded,
+    kind: VoxelKind,
+    layout: BrickLayout,
+}
+
+impl FormulaBricks {
+    /// Divides a generated volume into bricks with an edge of `edge` voxels.
+    ///
+    /// # Errors
+    /// [`GenerateError::Size`] if an axis is too short or too long, and [`GenerateError::Edge`] for
+    /// an edge that is out of range.
+    pub fn new(formula: Formula, size: [usize; 3], edge: usize) -> Result<Self, GenerateError> {
+        let kind = formula.kind();
+        let layout = BrickLayout::new(&Grid::new(size)?, edge, kind.bytes())?;
+        Ok(Self {
+            bounded: Bounded::new(formula, size),
+            kind,
+            layout,
+        })
+    }
+
+    /// Returns the division into bricks.
+    #[must_use]
+    pub const fn layout(&self) -> &BrickLayout {
+        &self.layout
+    }
+
+    fn write<T: Voxel>(&self, key: u64, into: &mut [u8], voxel: impl Fn(f64) -> T) {
+        into.fill(0);
+        let [xs, ys, zs] = self.layout.voxels_of(key);
+        let axes = [&xs, &ys, &zs];
+        let part = self.bounded.part(VoxelBox {
+            first: axes.map(|axis| axis.start),
+            last: axes.map(|axis| axis.end - 1),
+        });
+        for z in zs {
+            for y in ys.clone() {
+                for x in xs.clone() {
+                    let at = [x, y, z];
+                    let place = &mut into[self.layout.offset_of(at)..][..self.kind.bytes()];
+                    voxel(part.voxel(at)).to_bytes(place);
+                }
+            }
+        }
+    }
+}
+
+impl BrickSource for FormulaBricks {
+    fn read(&self, key: u64, into: &mut [u8]) -> Result<(), String> {
+        if key >= self.layout.brick_count() || into.len() != self.layout.brick_bytes() {
+            return Err("there is no such brick".into());
+        }
+        // The values are those of this type already.
+        match self.kind {
+            VoxelKind::I16 => self.write(key, into, |value| value as i16),
+            _ => self.write(key, into, |value| value as f32),
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Debug for LateBricks {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut late = formatter.debug_struct("LateBricks");
@@ -96,6 +164,29 @@ mod tests {
     fn volume(len: usize) -> Volume {
         let voxels: Vec<u8> = (0..len * len * len).map(|index| index as u8).collect();
         Volume::new([len; 3], voxels).expect("a sound volume")
+    }
+
+    #[test]
+    fn generated_bricks_are_those_of_the_volume() {
+        for formula in [Formula::Spheres, Formula::MarschnerLobb] {
+            let size = [23, 30, 17];
+            let volume = Arc::new(formula.volume(size).expect("a small volume"));
+            let bricks = FormulaBricks::new(formula, size, 7).expect("a valid edge");
+            assert_eq!(bricks.kind, volume.voxels().kind());
+            let expected = VolumeBricks::new(volume, bricks.layout);
+            for key in 0..bricks.layout.brick_count() {
+                let bytes = bricks.layout.brick_bytes();
+                let mut both = [vec![1; bytes], vec![2; bytes]];
+                bricks.read(key, &mut both[0]).expect("a brick");
+                expected.read(key, &mut both[1]).expect("a brick");
+                assert!(both[0] == both[1], "{formula}, {key}");
+            }
+            assert!(
+                bricks
+                    .read(bricks.layout.brick_count(), &mut [0; 9])
+                    .is_err()
+            );
+        }
     }
 
     #[test]

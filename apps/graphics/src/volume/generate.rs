@@ -16,13 +16,17 @@ use glam::DVec3;
 use thiserror::Error;
 
 use super::array::Volume;
+use super::bricks::BrickEdgeError;
 use super::grid::{Grid, VolumeError};
-use super::voxels::Voxels;
+use super::voxels::{VoxelKind, Voxels};
 use crate::memory;
 use crate::scene::scramble;
 
+mod bounds;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use self::bounds::{Bounded, Voxels as VoxelBox};
 
 /// The number of spheres.
 const SPHERE_COUNT: usize = 20;
@@ -64,6 +68,9 @@ pub enum GenerateError {
     /// An axis is too short or too long.
     #[error(transparent)]
     Size(#[from] VolumeError),
+    /// The bricks have no suitable edge.
+    #[error(transparent)]
+    Edge(#[from] BrickEdgeError),
     /// The block is not a part of the volume.
     #[error("a block at {first:?} of size {len:?}; expected a part of {size:?} voxels")]
     Block {
@@ -116,6 +123,15 @@ pub(super) struct Sphere {
 }
 
 impl Formula {
+    /// Returns the type of the voxels.
+    #[must_use]
+    pub const fn kind(self) -> VoxelKind {
+        match self {
+            Self::Spheres => VoxelKind::I16,
+            Self::MarschnerLobb => VoxelKind::F32,
+        }
+    }
+
     /// Generates a volume with all workers of the runtime.
     ///
     /// # Errors
@@ -147,13 +163,9 @@ impl Formula {
         match self {
             Self::Spheres => {
                 let spheres = spheres();
-                // The conversion clamps.
-                let value = |at: DVec3| spheres_at(&spheres, at).round() as i16;
-                Ok(filled(size, first, len, value)?.into())
+                Ok(filled(size, first, len, |at| sphere_voxel(&spheres, at))?.into())
             }
-            Self::MarschnerLobb => {
-                Ok(filled(size, first, len, |at| marschner_lobb(at) as f32)?.into())
-            }
+            Self::MarschnerLobb => Ok(filled(size, first, len, signal_voxel)?.into()),
         }
     }
 }
@@ -199,14 +211,22 @@ pub(super) fn spheres() -> Vec<Sphere> {
     (0..SPHERE_COUNT).map(sphere).collect()
 }
 
-/// Returns the value of the spheres at a point.
-fn spheres_at(spheres: &[Sphere], at: DVec3) -> f64 {
+/// Returns the voxel of spheres at a point: the largest of their values.
+fn sphere_voxel(spheres: &[Sphere], at: DVec3) -> i16 {
+    let values = spheres.iter().map(|sphere| sphere_value(sphere, at));
+    // The conversion clamps.
+    values.fold(f64::from(i16::MIN), f64::max).round() as i16
+}
+
+/// Returns the value of one sphere at a point.
+fn sphere_value(sphere: &Sphere, at: DVec3) -> f64 {
     let slope = f64::from(u16::MAX) / SPHERE_REACH;
-    let value = |sphere: &Sphere| sphere.value - slope * (at - sphere.centre).length();
-    spheres
-        .iter()
-        .map(value)
-        .fold(f64::from(i16::MIN), f64::max)
+    sphere.value - slope * (at - sphere.centre).length()
+}
+
+/// Returns the voxel of the test signal at a point.
+fn signal_voxel(at: DVec3) -> f32 {
+    marschner_lobb(at) as f32
 }
 
 /// Returns the test signal at a point.

@@ -83,7 +83,7 @@ pub fn render<P: Proceed>(
     let prepared = Prepared::new(volume.grid(), macrocells, options.clone())?;
     let time_prepare;
     let frame = with_voxels!(volume.voxels(), voxels => {
-        let (occupancy, isovalues) = (&prepared.occupancy, prepared.isovalues());
+        let (occupancy, isovalues) = (&prepared.occupancy, options.isovalues());
         let cells = ActiveCells::of(volume.size(), voxels, occupancy, &isovalues);
         time_prepare = begun.elapsed();
         let source = ArrayCells::new(volume.size(), voxels, &cells);

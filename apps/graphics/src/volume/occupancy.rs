@@ -35,10 +35,24 @@ impl Occupancy {
         macrocells: &Macrocells,
         is_occupied: impl Fn(macrocells::Range) -> bool + Sync,
     ) -> Self {
-        let [leaves, middle, top] = macrocells.levels();
-        let top_words = Words::of(top, None, &is_occupied);
-        let middle_words = Words::of(middle, Some(&top_words), &is_occupied);
-        let leaf_words = Words::of(leaves, Some(&middle_words), &is_occupied);
+        let levels = macrocells.levels();
+        Self::top_down(levels[0].size, |level, at, _| {
+            word_of(&levels[level], at, &is_occupied)
+        })
+    }
+
+    /// Selects macrocells, the largest ones first. `word` gets a level, the position of a word, and
+    /// the number of macrocells of the level along each axis. It returns the bits of the macrocells
+    /// in the word. Words in an empty macrocell of the level above are empty.
+    pub(crate) fn top_down(
+        leaves: [usize; 3],
+        word: impl Fn(usize, [usize; 3], [usize; 3]) -> u64 + Sync,
+    ) -> Self {
+        let above = |size: [usize; 3]| size.map(|len| len.div_ceil(EDGE));
+        let (middle, top) = (above(leaves), above(above(leaves)));
+        let top_words = Words::of(top, None, |at| word(2, at, top));
+        let middle_words = Words::of(middle, Some(&top_words), |at| word(1, at, middle));
+        let leaf_words = Words::of(leaves, Some(&middle_words), |at| word(0, at, leaves));
         Self {
             levels: [leaf_words, middle_words, top_words],
         }
@@ -77,21 +91,21 @@ impl Occupancy {
 }
 
 impl Words {
-    /// Selects the occupied macrocells of a level. Those in an empty macrocell of the level `above`
-    /// are empty.
+    /// Selects the occupied macrocells of a level that has `len` of them along each axis. Those in
+    /// an empty macrocell of the level `above` are empty.
     fn of(
-        blocks: &Blocks,
+        len: [usize; 3],
         above: Option<&Self>,
-        is_occupied: impl Fn(macrocells::Range) -> bool + Sync,
+        word_at: impl Fn([usize; 3]) -> u64 + Sync,
     ) -> Self {
-        let size = blocks.size.map(|len| len.div_ceil(EDGE));
+        let size = len.map(|len| len.div_ceil(EDGE));
         let mut words = vec![0; size.iter().product()];
         let mut rows: Vec<_> = words.chunks_mut(size[0]).collect();
         raddle::for_each_mut(&mut rows, |row, words| {
             let (y, z) = (row % size[1], row / size[1]);
             for (x, word) in words.iter_mut().enumerate() {
                 if above.is_none_or(|above| above.get([x, y, z])) {
-                    *word = word_of(blocks, [x, y, z], &is_occupied);
+                    *word = word_at([x, y, z]);
                 }
             }
         });

@@ -92,6 +92,18 @@ impl VoxelKind {
             Self::F32 => 4,
         }
     }
+
+    /// Returns the name of the type: `u8`, `i8`, `u16`, `i16` or `f32`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => u8::NAME,
+            Self::I8 => i8::NAME,
+            Self::U16 => u16::NAME,
+            Self::I16 => i16::NAME,
+            Self::F32 => f32::NAME,
+        }
+    }
 }
 
 /// Voxels of any type, x fastest, then y, then z.
@@ -162,10 +174,7 @@ impl Voxels {
     /// Returns the name of the type: `u8`, `i8`, `u16`, `i16` or `f32`.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
-        fn name<T: Voxel>(_: &[T]) -> &'static str {
-            T::NAME
-        }
-        with_voxels!(self, list => name(list))
+        self.kind().name()
     }
 
     /// Returns the number of bytes of all voxels.

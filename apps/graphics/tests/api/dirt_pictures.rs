@@ -12,7 +12,9 @@ use raddle_graphics::dirt::{
 };
 use raddle_graphics::render::{FrameError, FrameOptions};
 use raddle_graphics::volume::isosurface::{BrickFetch, IsosurfaceOptions, render};
-use raddle_graphics::volume::{BrickLayout, Macrocells, Volume, VolumeBricks};
+use raddle_graphics::volume::{
+    BrickLayout, Formula, FormulaBricks, Macrocells, ValueRanges, Volume, VolumeBricks,
+};
 use raddle_sync::prim::{AtomicU64, Relaxed};
 
 const SIZE: (u32, u32) = (150, 110);
@@ -57,7 +59,7 @@ fn content(volume: &Arc<Volume>, edge: usize, is_in_memory: bool, fails: Option<
     Content {
         grid: *volume.grid(),
         kind,
-        macrocells: Arc::new(Macrocells::of(volume)),
+        ranges: Arc::new(ValueRanges::measured(Macrocells::of(volume))),
         backup: Some(Arc::clone(&source)),
         source,
         is_in_memory,
@@ -172,6 +174,51 @@ fn neither_bricks_nor_messages_change_the_picture() {
                     }
                 }
             }
+        }
+    }
+}
+
+// No node ever has the whole volume: bricks are generated on demand, and bounds of their values
+// follow from the formula.
+#[test]
+fn a_generated_volume_needs_no_memory() {
+    for formula in [Formula::Spheres, Formula::MarschnerLobb] {
+        let size = [61, 50, 57];
+        let volume = formula.volume(size).expect("a small volume");
+        let macrocells = Macrocells::of(&volume);
+        let [low, high] = macrocells.range();
+        for answers in [Answers::Handler, Answers::Direct] {
+            let options = DirtOptions {
+                answers,
+                ..DirtOptions::new(3, 2)
+            };
+            let bricks = FormulaBricks::new(formula, size, options.brick_edge);
+            let source: Arc<dyn BrickSource> = Arc::new(bricks.expect("a valid edge"));
+            let ranges = ValueRanges::of_formula(formula, size).expect("a valid size");
+            let content = Content {
+                grid: *volume.grid(),
+                kind: formula.kind(),
+                ranges: Arc::new(ranges),
+                backup: Some(Arc::clone(&source)),
+                source,
+                is_in_memory: false,
+            };
+            let ((), ended) = run(TransportKind::Memory, &options, &content, |supervisor| {
+                let mut supervisor = supervisor.expect("all workers begin");
+                for share in [0.4, 0.6] {
+                    let scene = scene(low + share * (high - low));
+                    let expected = render(&volume, &macrocells, &scene, |_| ());
+                    let expected = expected.expect("valid options");
+                    let found = frame(&mut supervisor, &scene).expect("all workers run");
+                    assert!(
+                        found.picture.pixels() == expected.picture.pixels(),
+                        "{formula}"
+                    );
+                    assert!(expected.counts.hits > 0);
+                }
+                supervisor.finish().expect("all workers run");
+            });
+            assert!(ended.iter().all(Result::is_ok), "{ended:?}");
         }
     }
 }

@@ -27,6 +27,7 @@ Examples:
   raddle dirt head.nrrd --iso 400 -o turn.png --frames 36 --nodes 2 --transport socket
   raddle dirt --scene spheres:256 --iso 4000 --iso-step 1000 --turn 5 --frames 10 -o a.png
   raddle dirt head.nrrd --iso 400 -o a.png --nodes 32 --transport threads --cache 1M --stats
+  raddle dirt --scene spheres:2892 --on-demand --iso 4000 -o large.png --nodes 4
   mpirun --bind-to none -n 5 raddle dirt head.nrrd --iso 400 -o skull.png
 
 A supervisor divides each picture into tiles and assigns them to the nodes. The volume is cut into
@@ -123,10 +124,13 @@ pub(super) struct NodeArguments {
     #[arg(value_parser = PossibleValuesParser::new(["cyclic", "blocks"]))]
     home: String,
     /// Way of a brick: by the thread that receives messages (handler), directly to the renderer,
-    /// or by a read of the home's memory (get)
-    #[arg(long, value_name = "NAME", default_value = Answers::default().name())]
-    #[arg(value_parser = named(Answers::ALL, Answers::name))]
-    answers: Answers,
+    /// or by a read of the home's memory (get) [default: get, or direct with --on-demand]
+    #[arg(long, value_name = "NAME", value_parser = named(Answers::ALL, Answers::name))]
+    answers: Option<Answers>,
+    /// Generate the bricks of a --scene when they are needed, so that it can be larger than the
+    /// memory
+    #[arg(long, requires = "scene")]
+    on_demand: bool,
     /// Edge of tiles in pixels, a multiple of 8: all with the same edge, or from the first to the
     /// last one of a picture
     #[arg(long, value_name = "EDGE|FIRST-LAST", default_value = "64-8", value_parser = tiles)]
@@ -176,6 +180,8 @@ pub(super) struct Job {
     pub(super) kind: TransportKind,
     /// The options that all nodes share.
     pub(super) options: DirtOptions,
+    /// True if bricks are generated when they are needed.
+    pub(super) on_demand: bool,
 }
 
 impl DirtArguments {
@@ -250,6 +256,18 @@ impl NodeArguments {
         let cpus = thread::available_parallelism().map_or(1, usize::from);
         // At most the number of CPUs, which is below 2¹⁶.
         let renderers = self.renderers.unwrap_or((cpus / here).max(1) as u16);
+        let answers = match (self.answers, self.on_demand) {
+            (Some(Answers::Get), true) => {
+                return Err(CliError::WrongCall {
+                    options: "--on-demand --answers get".to_owned(),
+                    reason: "no node has the bricks in memory; expected direct or handler"
+                        .to_owned(),
+                });
+            }
+            (Some(answers), _) => answers,
+            (None, true) => Answers::Direct,
+            (None, false) => Answers::default(),
+        };
         let homes = match &*self.home {
             "blocks" => HomeRule::Blocks,
             _ => HomeRule::Cyclic,
@@ -258,13 +276,17 @@ impl NodeArguments {
             brick_edge: self.brick.into(),
             cache_bytes: self.cache.0 as u64,
             associativity: self.lines,
-            answers: self.answers,
+            answers,
             fetch: self.fetch,
             homes,
             tiles: self.tile,
             ahead: self.ahead.into(),
             ..DirtOptions::new(nodes, renderers)
         };
-        Ok(Job { kind, options })
+        Ok(Job {
+            kind,
+            options,
+            on_demand: self.on_demand,
+        })
     }
 }

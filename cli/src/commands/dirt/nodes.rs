@@ -52,7 +52,8 @@ pub(super) fn run(
     }
     // An input that cannot be read is reported before other processes start.
     let is_first = !kind.is_by_mpi() && !Launch::is_started();
-    let opened = is_first.then(|| open(&arguments.input, &job.options, options.quiet));
+    let opened =
+        is_first.then(|| open(&arguments.input, &job.options, job.on_demand, options.quiet));
     let opened = opened.transpose()?;
     if let (true, Some(plan)) = (is_first, plan) {
         workers::print_plan(plan, options)?;
@@ -69,7 +70,7 @@ pub(super) fn run(
     }
     let subject = match subject {
         Some(subject) => subject,
-        None => open(&arguments.input, &job.options, options.quiet)?.0,
+        None => open(&arguments.input, &job.options, job.on_demand, options.quiet)?.0,
     };
     match lead(nodes.node(), subject) {
         Ok(rendered) => {
@@ -134,7 +135,7 @@ fn follow(
     arguments: &DirtArguments,
 ) -> Result<(), CliError> {
     let node = nodes.node();
-    let content = match open(&arguments.input, &job.options, true) {
+    let content = match open(&arguments.input, &job.options, job.on_demand, true) {
         Ok((_, content)) => content,
         Err(error) => {
             refuse(node, &error::one_line(&error)).map_err(failed)?;

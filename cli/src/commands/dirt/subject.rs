@@ -2,12 +2,17 @@
 
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
+use raddle::net::bricks::BrickSource;
 use raddle_graphics::dirt::{Content, DirtOptions};
-use raddle_graphics::volume::{BrickLayout, Grid, LateBricks, VolumeBricks};
+use raddle_graphics::volume::{
+    BrickLayout, FormulaBricks, GenerateError, Grid, LateBricks, ValueRanges, VolumeBricks,
+};
+use serde_json::json;
 
 use super::nodes::failed;
 use crate::arguments::VolumeArguments;
+use crate::arguments::values::FormulaChoice;
 use crate::error::{self, CliError};
 use crate::report::Facts;
 use crate::volume_input::VolumeInput;
@@ -29,15 +34,20 @@ pub(super) struct Subject {
     pub(super) facts: Facts,
 }
 
-/// Reads or generates a volume, and divides it into bricks.
+/// Reads or generates a volume, and divides it into bricks. A scene that is generated `on_demand`
+/// needs no memory here.
 ///
 /// # Errors
 /// Those of [`VolumeInput::get`].
 pub(super) fn open(
     arguments: &VolumeArguments,
     options: &DirtOptions,
+    on_demand: bool,
     quiet: bool,
 ) -> Result<(Subject, Content), CliError> {
+    if let (true, Some(choice)) = (on_demand, arguments.scene) {
+        return generate(choice, arguments.reading.spacing, options);
+    }
     let VolumeInput {
         volume,
         macrocells,
@@ -66,10 +76,65 @@ pub(super) fn open(
     let content = Content {
         grid,
         kind,
-        macrocells: Arc::new(macrocells),
+        ranges: Arc::new(ValueRanges::measured(macrocells)),
         source: Arc::new(VolumeBricks::new(Arc::new(volume), layout)),
         is_in_memory: true,
         backup: Some(Arc::new(backup)),
+    };
+    Ok((subject, content))
+}
+
+/// Divides a volume into bricks that are generated when they are needed.
+fn generate(
+    choice: FormulaChoice,
+    spacing: Option<DVec3>,
+    options: &DirtOptions,
+) -> Result<(Subject, Content), CliError> {
+    let name = choice.to_string();
+    let failed = |source: GenerateError| CliError::Generate {
+        input: name.clone(),
+        source: Box::new(source),
+    };
+    let FormulaChoice { formula, size } = choice;
+    // An axis that is too long for this machine is too long for a volume.
+    let size = size.map(|len| usize::try_from(len).unwrap_or(usize::MAX));
+    let bricks = FormulaBricks::new(formula, size, options.brick_edge).map_err(failed)?;
+    let grid = Grid::new(size).map_err(|source| failed(source.into()))?;
+    let grid = match spacing {
+        Some(spacing) => grid
+            .with_geometry(spacing, DVec3::ZERO, DMat3::IDENTITY)
+            .map_err(|source| failed(source.into()))?,
+        None => grid,
+    };
+    let ranges = ValueRanges::of_formula(formula, size).map_err(failed)?;
+    let [x, y, z] = size;
+    let kind = formula.kind();
+    let [low, high] = ranges.range();
+    let mut facts = Facts::new();
+    facts
+        .row("scene", format!("{formula} (generated on demand)"))
+        .field("scene", formula.to_string())
+        .row("voxels", format!("{x} × {y} × {z} of type {}", kind.name()))
+        .field("size", size)
+        .field("type", kind.name())
+        .row("range", format!("{low} to {high}"))
+        .field("range", json!([low, high]));
+    let subject = Subject {
+        grid,
+        layout: *bricks.layout(),
+        range: ranges.range(),
+        name,
+        offset: DVec3::ZERO,
+        facts,
+    };
+    let source: Arc<dyn BrickSource> = Arc::new(bricks);
+    let content = Content {
+        grid,
+        kind,
+        ranges: Arc::new(ranges),
+        backup: Some(Arc::clone(&source)),
+        source,
+        is_in_memory: false,
     };
     Ok((subject, content))
 }

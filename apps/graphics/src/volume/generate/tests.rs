@@ -30,7 +30,7 @@ fn the_surface_of_spheres_has_the_radius_of_the_closed_form() {
     for position in &mesh.positions {
         let at = position.as_dvec3() / (edge - 1) as f64;
         // Interpolation errs by a share of the curvature, and more where two spheres meet.
-        let found = spheres_at(&spheres, at);
+        let found = f64::from(sphere_voxel(&spheres, at));
         assert!((found - isovalue).abs() < 900.0, "{found} at {at}");
     }
 }

@@ -25,12 +25,12 @@ use glam::{DMat3, DVec3};
 use self::layer::{Layer, joined};
 use super::active::ActiveCells;
 use super::options::{IsosurfaceError, IsosurfaceOptions};
-use super::prepared::occupancy_of;
 use crate::memory;
 use crate::mesh::Mesh;
 use crate::volume::array::Volume;
 use crate::volume::macrocells::{EDGE, Macrocells};
 use crate::volume::occupancy::Occupancy;
+use crate::volume::ranges::occupancy_of;
 use crate::volume::voxels::{Voxel, with_voxels};
 
 mod layer;
@@ -82,7 +82,7 @@ pub fn extract(
     if !macrocells.fit(volume.grid()) {
         return Err(IsosurfaceError::OtherVolume);
     }
-    let occupancy = occupancy_of(macrocells, &options);
+    let occupancy = occupancy_of(macrocells, &options.isovalues());
     let layers = with_voxels!(volume.voxels(), voxels => {
         let active = ActiveCells::of(volume.size(), voxels, &occupancy, &[isovalue]);
         memory::ask(CELL_BYTES * active.count())?;

@@ -144,6 +144,12 @@ impl IsosurfaceOptions {
         }
     }
 
+    /// Returns the values on the surfaces.
+    pub(crate) fn isovalues(&self) -> Vec<f64> {
+        let surfaces = self.surfaces.iter();
+        surfaces.map(|surface| surface.isovalue).collect()
+    }
+
     /// Checks that the options are in range.
     ///
     /// # Errors

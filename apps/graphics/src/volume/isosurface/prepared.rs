@@ -4,12 +4,13 @@
 //! macrocells and options, and fetch voxels in bricks as their rays need them.
 
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 use raddle::net::bricks::{BrickError, BrickReader};
 
 use super::brick_cells::{BrickCells, BrickFetch};
 use super::cells::Cells;
-use super::options::{IsosurfaceCounts, IsosurfaceError, IsosurfaceOptions, Surface};
+use super::options::{IsosurfaceCounts, IsosurfaceError, IsosurfaceOptions};
 use super::tracer::Tracer;
 use crate::camera::Camera;
 use crate::render::{self, Beams, Part};
@@ -18,6 +19,7 @@ use crate::volume::grid::Grid;
 use crate::volume::macrocells::Macrocells;
 use crate::volume::occupancy::Occupancy;
 use crate::volume::project::beams;
+use crate::volume::ranges::{ValueRanges, occupancy_of};
 use crate::volume::shading::Shading;
 use crate::volume::voxels::{Voxel, VoxelKind};
 
@@ -27,7 +29,7 @@ pub struct Prepared {
     grid: Grid,
     options: IsosurfaceOptions,
     pub(super) camera: Camera,
-    pub(super) occupancy: Occupancy,
+    pub(super) occupancy: Arc<Occupancy>,
     beams: Option<Beams>,
     shading: Shading,
 }
@@ -65,17 +67,51 @@ impl Prepared {
             return Err(IsosurfaceError::OtherVolume);
         }
         let camera = grid.camera(&options.view)?;
-        let occupancy = occupancy_of(macrocells, &options);
+        let occupancy = Arc::new(occupancy_of(macrocells, &options.isovalues()));
+        Ok(Self::seen(
+            grid,
+            camera,
+            occupancy,
+            macrocells.range(),
+            options,
+        ))
+    }
+
+    /// Prepares a picture of a volume on this grid, to which the ranges of values belong.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn with_ranges(
+        grid: &Grid,
+        ranges: &ValueRanges,
+        options: IsosurfaceOptions,
+    ) -> Result<Self, IsosurfaceError> {
+        options.check()?;
+        if !ranges.fit(grid) {
+            return Err(IsosurfaceError::OtherVolume);
+        }
+        let camera = grid.camera(&options.view)?;
+        let occupancy = ranges.occupancy(&options.isovalues());
+        Ok(Self::seen(grid, camera, occupancy, ranges.range(), options))
+    }
+
+    fn seen(
+        grid: &Grid,
+        camera: Camera,
+        occupancy: Arc<Occupancy>,
+        range: [f64; 2],
+        options: IsosurfaceOptions,
+    ) -> Self {
         let beams = beams(grid, &occupancy, &camera, options.frame.size);
-        let shading = Shading::new(&camera, &grid.voxel_map(), macrocells.range());
-        Ok(Self {
+        let shading = Shading::new(&camera, &grid.voxel_map(), range);
+        Self {
             grid: *grid,
             options,
             camera,
             occupancy,
             beams,
             shading,
-        })
+        }
     }
 
     /// Returns the camera.
@@ -126,7 +162,7 @@ impl Prepared {
         part: Part,
         pixels: &mut [[f32; 3]],
     ) -> Result<BrickCounts, BrickError> {
-        let isovalues = self.isovalues();
+        let isovalues = self.options.isovalues();
         let source = BrickCells::<T>::new(&self.grid, layout, reader, fetch, &isovalues);
         let tracer = self.tracer(source);
         let frame = &self.options.frame;
@@ -146,21 +182,4 @@ impl Prepared {
         let (grid, occupancy) = (&self.grid, &self.occupancy);
         Tracer::new(grid, source, occupancy, beams, &self.options, self.shading)
     }
-
-    /// Returns the values on the surfaces.
-    pub(super) fn isovalues(&self) -> Vec<f64> {
-        let surfaces = self.options.surfaces.iter();
-        surfaces.map(|surface| surface.isovalue).collect()
-    }
-}
-
-/// Selects the macrocells that contain an isovalue: it is above the lowest level, and not above the
-/// highest one.
-pub(super) fn occupancy_of(macrocells: &Macrocells, options: &IsosurfaceOptions) -> Occupancy {
-    let level = |surface: &Surface| macrocells.scale().level(surface.isovalue);
-    let levels: Vec<f64> = options.surfaces.iter().map(level).collect();
-    Occupancy::of(macrocells, |[low, high]| {
-        let is_between = |&level: &f64| f64::from(low) < level && level <= f64::from(high);
-        levels.iter().any(is_between)
-    })
 }

@@ -2,7 +2,6 @@
 
 use glam::{DVec3, Vec3};
 
-use super::prepared::occupancy_of;
 use super::tracer::Tracer;
 use super::*;
 use crate::bounds::Bounds;
@@ -11,6 +10,7 @@ use crate::ray::Ray;
 use crate::render::{FrameOptions, Integrator, Sample};
 use crate::volume::cell::Cell;
 use crate::volume::project::beams;
+use crate::volume::ranges::occupancy_of;
 use crate::volume::shading::Shading;
 use crate::volume::traversal::GridRay;
 use crate::volume::voxels::Voxel;
@@ -58,7 +58,7 @@ fn for_each_ray(
 ) {
     let macrocells = Macrocells::of(volume);
     let camera = volume.camera(&options.view).expect("a sound view");
-    let occupancy = occupancy_of(&macrocells, options);
+    let occupancy = occupancy_of(&macrocells, &options.isovalues());
     let size = options.frame.size;
     let beams = beams(volume.grid(), &occupancy, &camera, size);
     let isovalues: Vec<f64> = options.surfaces.iter().map(|it| it.isovalue).collect();
@@ -284,7 +284,7 @@ impl<T: Voxel> Integrator for Alone<'_, T> {
 /// Renders a picture with packets and without them, and returns the number of hits.
 fn with_and_without_packets(volume: &Volume, options: &IsosurfaceOptions, camera: &Camera) -> u64 {
     let macrocells = Macrocells::of(volume);
-    let occupancy = occupancy_of(&macrocells, options);
+    let occupancy = occupancy_of(&macrocells, &options.isovalues());
     let isovalues: Vec<f64> = options.surfaces.iter().map(|it| it.isovalue).collect();
     with_voxels!(volume.voxels(), voxels => {
         let cells = ActiveCells::of(volume.size(), voxels, &occupancy, &isovalues);
@@ -493,7 +493,7 @@ fn smooth_gradients_have_no_folds_between_cells() {
     let options = options(20.0, 16);
     let macrocells = Macrocells::of(&volume);
     let camera = volume.camera(&options.view).expect("a sound view");
-    let occupancy = occupancy_of(&macrocells, &options);
+    let occupancy = occupancy_of(&macrocells, &options.isovalues());
     with_voxels!(volume.voxels(), voxels => {
         let cells = ActiveCells::of(volume.size(), voxels, &occupancy, &[20.0]);
         let shading = Shading::new(&camera, &volume.grid().voxel_map(), macrocells.range());
