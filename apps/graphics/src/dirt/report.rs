@@ -23,7 +23,7 @@ pub struct WorkerReport {
 }
 
 /// The number of counts of a report.
-const WORDS: usize = 17;
+const WORDS: usize = 18;
 
 impl WorkerReport {
     /// Returns all counts, in the order of a message.
@@ -38,6 +38,7 @@ impl WorkerReport {
             &mut work.rays.hits,
             &mut work.rays.rays_shadow,
             &mut work.macrocells,
+            &mut work.reused,
             &mut bricks.local,
             &mut bricks.hits,
             &mut bricks.misses,

@@ -8,9 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use raddle::net::bricks::{
-    BrickError, BrickOptions, BrickReader, BrickServer, Bricks, Homes, Store,
-};
+use raddle::net::bricks::{BrickError, BrickOptions, BrickServer, Bricks, Homes, Store};
 use raddle::net::{Arrival, Data, NetError, Node, NodeId, Port, PortId, SendError};
 use raddle_sync::lane::LONG_MAX;
 
@@ -21,7 +19,7 @@ use super::report::WorkerReport;
 use super::schedule::Assignment;
 use super::wire::NO_FRAME;
 use super::{SUPERVISOR, wire};
-use crate::volume::isosurface::{BrickFetch, IsosurfaceOptions, Prepared};
+use crate::volume::isosurface::{BrickAccess, IsosurfaceOptions, Prepared};
 use crate::volume::{BrickLayout, Grid, ValueRanges, VoxelKind};
 
 /// The port of each node at which its messages arrive.
@@ -91,10 +89,13 @@ pub fn work(
         let mut renderers = Vec::new();
         for index in 1..=options.renderers {
             let renderer = Renderer {
-                reader: bricks.reader(node.port(index)),
+                access: BrickAccess::new(
+                    bricks.reader(node.port(index)),
+                    layout,
+                    volume.kind,
+                    options.fetch,
+                ),
                 volume,
-                layout,
-                fetch: options.fetch,
                 queue: &queue,
                 report: WorkerReport::default(),
             };
@@ -345,10 +346,8 @@ fn scene_of(metadata: &[u8], data: &[u8]) -> Option<Scene> {
 
 /// A thread that renders tiles.
 struct Renderer<'a> {
-    reader: BrickReader,
+    access: BrickAccess,
     volume: &'a Voxels,
-    layout: BrickLayout,
-    fetch: BrickFetch,
     queue: &'a Queue<Task>,
     report: WorkerReport,
 }
@@ -360,12 +359,12 @@ impl Renderer<'_> {
     fn run(mut self) -> WorkerReport {
         let caught = catch_unwind(AssertUnwindSafe(|| self.render_all()));
         if let Err(panic) = caught {
-            let own = messages_of(self.reader.port().id().node);
+            let own = messages_of(self.access.reader().port().id().node);
             // An error means that the run has ended anyway.
-            let _ = wire::send(self.reader.port(), own, wire::END, &[], &[]);
+            let _ = wire::send(self.access.reader().port(), own, wire::END, &[], &[]);
             resume_unwind(panic);
         }
-        self.report.bricks = *self.reader.counters();
+        self.report.bricks = *self.access.reader().counters();
         self.report
     }
 
@@ -378,13 +377,18 @@ impl Renderer<'_> {
                     wire::write_pixels(&pixels, &mut bytes);
                     let Assignment { frame, number, .. } = task.assignment;
                     let head = wire::tile_head(frame, number);
-                    send(self.reader.port(), wire::TILE, &head, &bytes)
+                    send(self.access.reader().port(), wire::TILE, &head, &bytes)
                 }
                 // The communicator has ended, and with it this worker.
                 Err(Failure::NoServer) => break,
                 Err(Failure::Reason(why)) => {
                     let frame = task.assignment.frame.to_le_bytes();
-                    send(self.reader.port(), wire::FAILED, &frame, why.as_bytes())
+                    send(
+                        self.access.reader().port(),
+                        wire::FAILED,
+                        &frame,
+                        why.as_bytes(),
+                    )
                 }
             };
             if sent.is_err() {
@@ -406,14 +410,7 @@ impl Renderer<'_> {
         let part = task.assignment.part;
         pixels.clear();
         pixels.resize(part.pixel_count(), [0.0; 3]);
-        let rendered = prepared.render_part(
-            self.layout,
-            self.volume.kind,
-            &mut self.reader,
-            self.fetch,
-            part,
-            pixels,
-        );
+        let rendered = prepared.render_part(&mut self.access, part, pixels);
         match rendered {
             Ok(work) => {
                 self.report.tiles += 1;

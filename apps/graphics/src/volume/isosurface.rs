@@ -33,7 +33,7 @@ mod screen;
 mod tests;
 mod tracer;
 
-pub use self::brick_cells::BrickFetch;
+pub use self::brick_cells::{BrickAccess, BrickFetch};
 pub use self::extract::extract;
 pub use self::options::{
     IsosurfaceCounts, IsosurfaceError, IsosurfaceOptions, SURFACES_MAX, Surface,

@@ -10,7 +10,7 @@ use raddle::net::bricks::{
 use raddle::net::{Node, Port, Shape, TransportKind};
 use raddle_graphics::render::{FrameOptions, Part};
 use raddle_graphics::volume::isosurface::{
-    BrickFetch, IsosurfaceOptions, Prepared, Surface, render,
+    BrickAccess, BrickFetch, IsosurfaceOptions, Prepared, Surface, render,
 };
 use raddle_graphics::volume::{BrickLayout, Macrocells, Volume, Voxels};
 use raddle_sync::prim::{AtomicBool, Relaxed};
@@ -123,7 +123,7 @@ fn with_bricks<R>(
     volume: &Volume,
     layout: BrickLayout,
     case: Case,
-    read: impl FnOnce(&mut BrickReader) -> R,
+    read: impl FnOnce(BrickReader) -> R,
 ) -> R {
     let shape = Shape {
         nodes: NODES,
@@ -166,8 +166,7 @@ fn with_bricks<R>(
             let (server, port, is_over) = (bricks.server(), node.port(0), &is_over);
             scope.spawn(move || serve(server, port, is_over));
         }
-        let mut reader = started[0].reader(nodes[0].port(1));
-        let result = read(&mut reader);
+        let result = read(started[0].reader(nodes[0].port(1)));
         // Relaxed: as in `serve`.
         is_over.store(true, Relaxed);
         result
@@ -184,9 +183,10 @@ fn check(volume: &Volume, options: &IsosurfaceOptions, case: Case) {
     let layout = BrickLayout::new(volume.grid(), case.edge, kind.bytes()).expect("a valid edge");
     let mut hits = 0;
     with_bricks(volume, layout, case, |reader| {
+        let mut access = BrickAccess::new(reader, layout, kind, case.fetch);
         for part in parts() {
             let mut pixels = vec![[9.0; 3]; part.pixel_count()];
-            let counts = prepared.render_part(layout, kind, reader, case.fetch, part, &mut pixels);
+            let counts = prepared.render_part(&mut access, part, &mut pixels);
             hits += counts.expect("all nodes run").rays.hits;
             for (index, pixel) in pixels.iter().enumerate() {
                 let (x, y) = (index as u32 % part.size.0, index as u32 / part.size.0);

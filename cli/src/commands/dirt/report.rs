@@ -180,6 +180,7 @@ fn counts(report: &WorkerReport) -> serde_json::Value {
         "pixels": pixels,
         "rays_inside": work.rays.rays_inside,
         "macrocells": work.macrocells,
+        "macrocells_reused": work.reused,
         "cells": work.rays.cells,
         "cubics": work.rays.cubics,
         "hits": work.rays.hits,

@@ -6,15 +6,14 @@
 use std::ops::AddAssign;
 use std::sync::Arc;
 
-use raddle::net::bricks::{BrickError, BrickReader};
+use raddle::net::bricks::BrickError;
 
-use super::brick_cells::{BrickCells, BrickFetch};
+use super::brick_cells::{BrickAccess, BrickCells};
 use super::cells::Cells;
 use super::options::{IsosurfaceCounts, IsosurfaceError, IsosurfaceOptions};
 use super::tracer::Tracer;
 use crate::camera::Camera;
 use crate::render::{self, Beams, Part};
-use crate::volume::bricks::BrickLayout;
 use crate::volume::grid::Grid;
 use crate::volume::macrocells::Macrocells;
 use crate::volume::occupancy::Occupancy;
@@ -42,12 +41,15 @@ pub struct BrickCounts {
     pub rays: IsosurfaceCounts,
     /// The macrocells that rays have entered; once for rays that are followed together.
     pub macrocells: u64,
+    /// Those of them that the thread had kept since an earlier ray, so that no brick was needed.
+    pub reused: u64,
 }
 
 impl AddAssign for BrickCounts {
     fn add_assign(&mut self, other: Self) {
         self.rays += other.rays;
         self.macrocells += other.macrocells;
+        self.reused += other.reused;
     }
 }
 
@@ -126,44 +128,36 @@ impl Prepared {
         &self.options
     }
 
-    /// Renders a part of the picture in the calling thread, with the bricks of `reader`: the same
-    /// pixels as [`isosurface::render`](super::render()), row by row.
+    /// Renders a part of the picture in the calling thread, with bricks: the same pixels as
+    /// [`isosurface::render`](super::render()), row by row.
     ///
     /// # Errors
     /// The [`BrickError`] of a brick that the part needs.
     /// # Panics
-    /// Panics if `pixels` has another number of pixels than the part, or if the bricks have another
-    /// number of bytes than those of the layout.
+    /// Panics if `pixels` has another number of pixels than the part.
     pub fn render_part(
         &self,
-        layout: BrickLayout,
-        kind: VoxelKind,
-        reader: &mut BrickReader,
-        fetch: BrickFetch,
+        access: &mut BrickAccess,
         part: Part,
         pixels: &mut [[f32; 3]],
     ) -> Result<BrickCounts, BrickError> {
-        let found = reader.bricks().options().brick_bytes;
-        assert_eq!(found, layout.brick_bytes(), "bytes of a brick");
-        match kind {
-            VoxelKind::U8 => self.part::<u8>(layout, reader, fetch, part, pixels),
-            VoxelKind::I8 => self.part::<i8>(layout, reader, fetch, part, pixels),
-            VoxelKind::U16 => self.part::<u16>(layout, reader, fetch, part, pixels),
-            VoxelKind::I16 => self.part::<i16>(layout, reader, fetch, part, pixels),
-            VoxelKind::F32 => self.part::<f32>(layout, reader, fetch, part, pixels),
+        match access.kind() {
+            VoxelKind::U8 => self.part::<u8>(access, part, pixels),
+            VoxelKind::I8 => self.part::<i8>(access, part, pixels),
+            VoxelKind::U16 => self.part::<u16>(access, part, pixels),
+            VoxelKind::I16 => self.part::<i16>(access, part, pixels),
+            VoxelKind::F32 => self.part::<f32>(access, part, pixels),
         }
     }
 
     fn part<T: Voxel>(
         &self,
-        layout: BrickLayout,
-        reader: &mut BrickReader,
-        fetch: BrickFetch,
+        access: &mut BrickAccess,
         part: Part,
         pixels: &mut [[f32; 3]],
     ) -> Result<BrickCounts, BrickError> {
         let isovalues = self.options.isovalues();
-        let source = BrickCells::<T>::new(&self.grid, layout, reader, fetch, &isovalues);
+        let source = BrickCells::<T>::new(&self.grid, access, &isovalues);
         let tracer = self.tracer(source);
         let frame = &self.options.frame;
         let rays = render::render_part(&tracer, &self.camera, frame, part, pixels);
@@ -172,6 +166,7 @@ impl Prepared {
             None => Ok(BrickCounts {
                 rays,
                 macrocells: tracer.source().entered(),
+                reused: tracer.source().reused(),
             }),
         }
     }
