@@ -304,14 +304,10 @@ impl Supervisor {
 fn read(user: u32, metadata: &[u8], data: &[u8]) -> Received {
     match user {
         wire::READY => Received::Ready,
-        wire::TILE => {
-            let count = data.len() / size_of::<[f32; 3]>();
-            let pixels = wire::read_pixels(data, count).map(Iterator::collect);
-            match (wire::read_tile_head(metadata), pixels) {
-                (Some((frame, number)), Some(pixels)) => Received::Tile(frame, number, pixels),
-                _ => Received::Malformed,
-            }
-        }
+        wire::TILE => match (wire::read_tile_head(metadata), wire::read_pixels(data)) {
+            (Some((frame, number)), Some(pixels)) => Received::Tile(frame, number, pixels),
+            _ => Received::Malformed,
+        },
         wire::FAILED => {
             let frame = metadata
                 .try_into()
