@@ -304,3 +304,36 @@ fn a_program_is_launched_on_more_nodes_than_cpus() {
     let own = own.expect("the CPUs");
     assert_eq!(printed.matches(own).count(), nodes, "{printed}");
 }
+
+// The processes share no memory with `mpi-messages`, so bricks travel by messages of MPI.
+#[test]
+fn pictures_of_several_nodes_are_those_of_one() {
+    let folder = Folder::new("mpi-dirt");
+    let scene = ["--scene", "spheres:40", "--iso=-5000", "--size", "60x50"];
+    let path = |name: &str| folder.path(name).into_os_string().into_string();
+    let expected = path("expected.ppm").expect("a plain path");
+    run_well([&["isosurface", "-q", "-o", &expected], &scene[..]].concat());
+    let expected = std::fs::read(expected).expect("written");
+    for (transport, answers) in [
+        ("mpi", "get"),
+        ("mpi-messages", "get"),
+        ("mpi-messages", "direct"),
+        ("mpi-messages", "handler"),
+    ] {
+        let found = path("found.ppm").expect("a plain path");
+        let nodes = ["--transport", transport, "--answers", answers, "-o", &found];
+        let call = [&["dirt"], &scene[..], &nodes, &["--cache", "9K"]].concat();
+        let output = mpirun::mpirun(4, env!("CARGO_BIN_EXE_raddle"), &call, []);
+        expect(&output, &[&format!("3 by {transport},")]);
+        let found = std::fs::read(found).expect("written");
+        assert!(found == expected, "{transport}, {answers}");
+    }
+    // Without options, the start by MPI selects the transport. A file that cannot be read is one
+    // error.
+    let missing = ["dirt", "missing.nrrd", "--iso", "1", "-o", "a.png"];
+    let output = mpirun::mpirun(3, env!("CARGO_BIN_EXE_raddle"), &missing, []);
+    assert!(!output.status.success());
+    let printed = mpirun::printed(&output);
+    assert_eq!(printed.matches("error: ").count(), 1, "{printed}");
+    assert!(printed.contains("missing.nrrd"), "{printed}");
+}

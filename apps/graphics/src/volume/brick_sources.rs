@@ -1,5 +1,5 @@
-//! Sources of the bricks of a volume: a volume in memory, one that is loaded when it is needed, or a
-//! formula.
+//! Sources of the bricks of a volume: a volume in memory, one that is loaded when it is needed, or
+//! a formula.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

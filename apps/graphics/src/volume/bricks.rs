@@ -142,7 +142,7 @@ impl BrickLayout {
     #[inline(always)]
     pub(crate) const fn brick_along(&self, voxel: usize) -> usize {
         // A division takes several times as long, and this is done for every macrocell.
-        (voxel as u64 * self.reciprocal >> 32) as usize
+        ((voxel as u64 * self.reciprocal) >> 32) as usize
     }
 
     /// Returns the numbers of bytes from a voxel to the next one along y, and along z.

@@ -154,7 +154,7 @@ impl<T: Voxel> KeptBlocks<T> {
 /// Returns the index of the place for a macrocell. Neighbours have different places.
 const fn place_of([x, y, z]: [usize; 3]) -> usize {
     let index = (x & 15) | (y & 15) << 4 | (z & 3) << 8;
-    (index ^ (z >> 2) * 0x155) & (KEPT - 1)
+    (index ^ ((z >> 2) * 0x155)) & (KEPT - 1)
 }
 
 /// The cells of a volume in bricks, for one thread and one part of a picture.

@@ -41,7 +41,7 @@ pub struct BrickCounts {
     pub rays: IsosurfaceCounts,
     /// The macrocells that rays have entered; once for rays that are followed together.
     pub macrocells: u64,
-    /// Those of them that the thread had kept since an earlier ray, so that no brick was needed.
+    /// The macrocells of these that the thread had kept since an earlier ray. They need no brick.
     pub reused: u64,
 }
 
