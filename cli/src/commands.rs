@@ -18,6 +18,7 @@
 //! each other messages.
 
 mod binding;
+mod bricks;
 mod call;
 mod completions;
 mod demo;
@@ -50,6 +51,7 @@ use clap::Subcommand;
 
 pub(crate) use self::call::parse;
 
+use self::bricks::BricksArguments;
 use self::call::Call;
 use self::completions::CompletionsArguments;
 use self::dirt::DirtArguments;
@@ -94,6 +96,9 @@ pub(crate) enum Command {
     /// Render surfaces of equal value on several nodes, which share the volume in bricks
     #[command(after_help = dirt::EXAMPLES)]
     Dirt(DirtArguments),
+    /// Write a volume as a file of bricks, for volumes that are larger than the memory
+    #[command(after_help = bricks::EXAMPLES)]
+    Bricks(Running<BricksArguments, TaskOptions>),
     /// Show a volume or a mesh in a browser, where it can be turned and changed
     #[command(after_help = view::EXAMPLES, mut_arg("quiet", |quiet| quiet.help(view::QUIET)))]
     View(Running<ViewCommandArguments, TaskOptions>),
@@ -187,6 +192,7 @@ impl<'call> Entry<'call> {
                 let entry = Self::new("dirt", it.options(), |options| dirt::run(it, options));
                 entry.on(Nodes::Several)
             }
+            Command::Bricks(it) => Self::with_workers("bricks", it, bricks::run),
             Command::View(it) => Self::with_workers("view", it, view::run),
             Command::Info(it) => Self::with_workers("info", it, info::run),
             Command::Kdtree(it) => Self::with_workers("kdtree", it, kdtree::run),
@@ -320,6 +326,7 @@ mod tests {
             "volume a.nrrd -o a.png",
             "isosurface a.nrrd --iso 1 -o a.png",
             "dirt a.nrrd --iso 1 -o a.png",
+            "bricks a.nrrd -o a.bricks",
             "view a.nrrd",
             "info a.ply",
             "kdtree a.ply",

@@ -12,6 +12,7 @@
 //! 3. the map to the world is finite and can be inverted.
 
 mod array;
+mod brick_file;
 mod brick_sources;
 mod bricks;
 mod cell;
@@ -43,6 +44,9 @@ use std::path::Path;
 use crate::file::{self, Fault, Match, Source};
 
 pub use self::array::Volume;
+pub use self::brick_file::{
+    BrickFile, BrickFileOptions, BrickFileReport, VoxelSource, write_bricks,
+};
 pub use self::brick_sources::{FormulaBricks, LateBricks, VolumeBricks};
 pub use self::bricks::{BrickEdgeError, BrickLayout, EDGE_MAX as BRICK_EDGE_MAX};
 pub use self::format::{FORMATS, VolumeFormat};

@@ -31,7 +31,7 @@ pub(super) fn run(
     options: &Options,
 ) -> Result<Option<Report>, CliError> {
     arguments.check()?;
-    let job = arguments.nodes.job()?;
+    let job = arguments.nodes.job(&subject::origin(&arguments.input)?)?;
     let paths = numbered(&arguments.output, 0..arguments.frames);
     for path in &paths {
         picture::check_path(path)?;

@@ -48,6 +48,53 @@ fn pictures_are_those_of_one_node() {
     }
 }
 
+// A file of bricks is a volume for each command, and dirt reads only its own part of it.
+#[test]
+fn a_file_of_bricks_is_a_volume() {
+    let folder = Folder::new("dirt-bricks");
+    let path = folder.path("scene.bricks");
+    let file = path.to_str().expect("a plain path");
+    let text = run_well([
+        "bricks",
+        "--scene",
+        "spheres:40",
+        "--brick",
+        "7",
+        "-o",
+        file,
+    ]);
+    assert!(text.contains("216 of 7³ voxels"), "{text}");
+    let info = run_well(["info", file]);
+    assert!(info.contains("bricks"), "{info}");
+    let expected = rendered(&folder, "isosurface", &[], "expected.ppm");
+    let picture = folder.path("a.ppm");
+    let picture = picture.to_str().expect("a plain path");
+    let rest = &SCENE[2..];
+    run_well([&["isosurface", file, "-o", picture], rest].concat());
+    assert!(fs::read(picture).expect("written") == expected);
+    for options in [
+        "",
+        "--on-demand --cache 20K",
+        "--brick 7 --transport threads",
+    ] {
+        let words: Vec<_> = options.split_whitespace().collect();
+        run_well([&["dirt", file, "-o", picture], rest, &words].concat());
+        assert!(fs::read(picture).expect("written") == expected, "{options}");
+    }
+    let other = run(["dirt", file, "--iso", "1", "-o", picture, "--brick", "8"]);
+    assert_eq!(other.code, Some(2), "{other:?}");
+    assert!(other.errors.contains("expected the same"), "{other:?}");
+    let bytes = fs::read(&path).expect("written");
+    fs::write(&path, &bytes[..bytes.len() - 1]).expect("a file");
+    let error = run_badly(["dirt", file, "--iso", "1", "-o", picture]);
+    assert!(error.contains("a complete file"), "{error}");
+    let volume = folder.file("a.den", [0; 70]);
+    let volume = volume.to_str().expect("a plain path");
+    let whole = run(["dirt", volume, "--iso", "1", "-o", picture, "--on-demand"]);
+    assert_eq!(whole.code, Some(2), "{whole:?}");
+    assert!(whole.errors.contains("raddle bricks"), "{whole:?}");
+}
+
 #[test]
 fn views_and_surfaces_change_from_picture_to_picture() {
     let folder = Folder::new("dirt-frames");

@@ -8,7 +8,7 @@ use crate::common::{Folder, check_object, json, run_well};
 use serde_json::Value;
 
 /// A short call of every command that prints JSON, in each of its forms.
-const CALLS: [&str; 39] = [
+const CALLS: [&str; 40] = [
     "--show-binding --workers 2 --json",
     "render --scene knot:500 --size 8x8 --samples 1 -o PICTURE --json --stats --show-binding",
     "volume VOLUME --size 8x8 -o PICTURE --json --stats --show-binding",
@@ -17,6 +17,7 @@ const CALLS: [&str; 39] = [
     "info TRAFFIC --json",
     "isosurface VOLUME --iso 100,200 --size 8x8 -o PICTURE --json --stats --show-binding",
     "dirt VOLUME --iso 100,200 --size 8x8 -o PICTURE --json --stats --show-binding",
+    "bricks VOLUME -o PICTURE --brick 5 --json --stats --show-binding",
     "kdtree --scene knot:500 --json --stats --show-binding",
     "kdtree --scene knot:500 --builder messages --check --json --stats",
     "kdtree --scene knot:500 --builder sequential --repeat 2 --json",

@@ -3,11 +3,12 @@
 use std::fmt;
 
 /// The supported formats, for error messages and help texts.
-pub const FORMATS: &str = "NRRD, MetaImage, NIfTI, DICOM, VTK image, SPLASH .den or raw, plain \
-    or as .gz or .zst";
+pub const FORMATS: &str = "NRRD, MetaImage, NIfTI, DICOM, VTK image, SPLASH .den, Raddle .bricks or \
+    raw, plain or as .gz or .zst";
 /// The content that errors ask for.
 pub(super) const EXPECTED: &str = "a volume in NRRD, MetaImage, NIfTI, DICOM, VTK image, \
-    SPLASH .den or raw (named with its size, or with --raw-size), plain or as .gz or .zst";
+    SPLASH .den, Raddle .bricks or raw (named with its size, or with --raw-size), plain or as .gz \
+    or .zst";
 
 /// The format of a volume file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub enum VolumeFormat {
     Dicom,
     /// VTK image data as XML.
     Vti,
+    /// Compressed bricks, each of which can be read by itself.
+    Bricks,
 }
 
 impl fmt::Display for VolumeFormat {
@@ -39,6 +42,7 @@ impl fmt::Display for VolumeFormat {
             Self::Nifti => "NIfTI",
             Self::Dicom => "DICOM",
             Self::Vti => "VTK image data",
+            Self::Bricks => "bricks",
         })
     }
 }

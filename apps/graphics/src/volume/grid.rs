@@ -4,6 +4,7 @@ use glam::{DMat3, DVec3};
 use thiserror::Error;
 
 use crate::bounds::Bounds;
+use crate::offset;
 
 /// The error of the length of an axis below which it counts as a unit vector.
 const LENGTH_ERROR: f64 = 1e-4;
@@ -194,9 +195,17 @@ impl Grid {
     }
 
     /// Moves the grid by a vector.
-    pub(crate) fn moved_by(mut self, way: DVec3) -> Self {
+    #[must_use]
+    pub fn moved_by(mut self, way: DVec3) -> Self {
         self.origin += way;
         self
+    }
+
+    /// Moves the grid near the origin if it is far away for its size. Returns the offset, too: a
+    /// coordinate of this grid is that of the moved one plus the offset.
+    pub(crate) fn near_origin(self) -> (Self, DVec3) {
+        let offset = offset::of_box(self.corners(), f64::INFINITY);
+        (self.moved_by(-offset), offset)
     }
 
     /// Returns the position of the voxel with an index.

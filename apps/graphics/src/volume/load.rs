@@ -11,7 +11,6 @@ use super::format::{EXPECTED, VolumeFormat};
 use super::parsed::{Parsed, volume_fault};
 use super::readers::{self, Context, READERS};
 use crate::file::{self, Compression, Fault, FileError, Place, Progress, Stream};
-use crate::offset;
 
 /// Limits, and facts that a file does not contain.
 ///
@@ -259,7 +258,7 @@ fn with_spacing(loaded: Loaded, options: &LoadOptions) -> Result<Loaded, Fault> 
 
 /// Moves a volume that is far from the origin near it, since rays have the precision of `f32`.
 fn near_origin(Loaded { volume, mut report }: Loaded) -> Loaded {
-    report.offset = offset::of_box(volume.grid().corners(), f64::INFINITY);
+    (_, report.offset) = volume.grid().near_origin();
     let volume = volume.moved_by(-report.offset);
     Loaded { volume, report }
 }

@@ -61,27 +61,44 @@ impl Macrocells {
     }
 
     fn of_voxels<T: Voxel>(size: [usize; 3], voxels: &[T]) -> Self {
-        let leaf_size = size.map(|len| (len - 1).div_ceil(EDGE));
-        let ranges = leaf_ranges(size, leaf_size, voxels);
+        let ranges = Self::leaf_ranges(size, voxels);
+        let (scale, range) = Self::scale_of(&ranges);
+        let leaves = Blocks {
+            size: Self::leaf_size(size),
+            ranges: ranges
+                .into_iter()
+                .map(|range| scale.levels(range))
+                .collect(),
+        };
+        Self::of_leaves(scale, range, leaves)
+    }
+
+    /// Returns the number of macrocells of the lowest level along x, y and z.
+    pub(crate) fn leaf_size(size: [usize; 3]) -> [usize; 3] {
+        size.map(|len| (len - 1).div_ceil(EDGE))
+    }
+
+    /// Computes the smallest and the largest voxel of each macrocell of the lowest level.
+    pub(crate) fn leaf_ranges<T: Voxel>(size: [usize; 3], voxels: &[T]) -> Vec<[T; 2]> {
+        leaf_ranges(size, Self::leaf_size(size), voxels)
+    }
+
+    /// Returns the scale for these ranges, and the smallest and the largest voxel.
+    pub(crate) fn scale_of<T: Voxel>(ranges: &[[T; 2]]) -> (Scale, [f64; 2]) {
         let [low, high] = ranges.iter().fold([T::HIGHEST, T::LOWEST], |all, range| {
             [all[0].smaller(range[0]), all[1].larger(range[1])]
         });
-        let scale = Scale::of::<T>(low.value(), high.value());
-        let leaves = ranges.into_iter().map(|[low, high]| {
-            [
-                scale.level_below(low.value()),
-                scale.level_above(high.value()),
-            ]
-        });
-        let leaves = Blocks {
-            size: leaf_size,
-            ranges: leaves.collect(),
-        };
+        let range = [low.value(), high.value()];
+        (Scale::of::<T>(range[0], range[1]), range)
+    }
+
+    /// Creates the higher levels from the macrocells of the lowest one.
+    pub(crate) fn of_leaves(scale: Scale, range: [f64; 2], leaves: Blocks) -> Self {
         let middle = leaves.merged();
         let top = middle.merged();
         Self {
             scale,
-            range: [low.value(), high.value()],
+            range,
             levels: [leaves, middle, top],
         }
     }
@@ -101,7 +118,7 @@ impl Macrocells {
 
     /// Returns true if these can be the macrocells of a volume on this grid: their number is right.
     pub(crate) fn fit(&self, grid: &Grid) -> bool {
-        self.levels[0].size == grid.size().map(|len| (len - 1).div_ceil(EDGE))
+        self.levels[0].size == Self::leaf_size(grid.size())
     }
 
     /// Returns the macrocells of the levels, the smallest ones first.
@@ -148,6 +165,27 @@ impl Scale {
             scale.levels_per_value = scale.levels_per_value.next_down();
         }
         scale
+    }
+
+    /// Returns the value of level 0, and the number of levels for each unit.
+    pub(crate) const fn parts(self) -> (f64, f64) {
+        (self.lowest, self.levels_per_value)
+    }
+
+    /// Returns the scale with these parts.
+    pub(crate) const fn of_parts(lowest: f64, levels_per_value: f64) -> Self {
+        Self {
+            lowest,
+            levels_per_value,
+        }
+    }
+
+    /// Returns levels between which the values from one voxel to another one are.
+    pub(crate) fn levels<T: Voxel>(self, [low, high]: [T; 2]) -> Range {
+        [
+            self.level_below(low.value()),
+            self.level_above(high.value()),
+        ]
     }
 
     /// Returns the level of a value, with a fraction. Levels increase with values.

@@ -12,6 +12,7 @@ use super::load::{LoadOptions, beside};
 use super::parsed::Parsed;
 use crate::file::{self, Fault, FileProblem, FormatReader, Place, Source, Stream};
 
+mod bricks;
 mod den;
 mod detached;
 mod dicom;
@@ -26,7 +27,8 @@ pub(super) use self::dicom::read_series;
 pub(super) use self::raw::READER as RAW;
 
 /// All readers. The first one that recognises a file reads the file.
-pub(super) const READERS: [VolumeReader; 7] = [
+pub(super) const READERS: [VolumeReader; 8] = [
+    bricks::READER,
     nrrd::READER,
     nifti::READER,
     dicom::READER,

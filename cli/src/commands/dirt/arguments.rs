@@ -27,6 +27,7 @@ Examples:
   raddle dirt head.nrrd --iso 400 -o turn.png --frames 36 --nodes 2 --transport socket
   raddle dirt --scene spheres:256 --iso 4000 --iso-step 1000 --turn 5 --frames 10 -o a.png
   raddle dirt head.nrrd --iso 400 -o a.png --nodes 32 --transport threads --cache 1M --stats
+  raddle dirt head.bricks --iso 400 -o skull.png --on-demand --cache 16M
   raddle dirt --scene spheres:2892 --on-demand --iso 4000 -o large.png --nodes 4
   mpirun --bind-to none -n 5 raddle dirt head.nrrd --iso 400 -o skull.png
 
@@ -39,6 +40,8 @@ its tiles.
 Pictures: .png, .ppm, .exr.";
 
 const DIRT: &str = "Nodes and bricks";
+/// The number of voxels along an edge of a brick, as in the study.
+const EDGE: usize = 12;
 const OUTPUT: &str = "Output";
 /// The largest number of renderers of a node, in the type of a `clap` range.
 const RENDERERS_MAX: i64 = 256;
@@ -104,10 +107,10 @@ pub(super) struct NodeArguments {
     /// [default: shm, or mpi if mpirun has started this process]
     #[arg(long, value_name = "NAME", value_parser = transport_parser(TransportKind::ALL))]
     transport: Option<TransportKind>,
-    /// Voxels along an edge of a brick
-    #[arg(long, value_name = "VOXELS", default_value_t = 12)]
+    /// Voxels along an edge of a brick [default: 12, or that of a file of bricks]
+    #[arg(long, value_name = "VOXELS")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=BRICK_EDGE_MAX as i64))]
-    brick: u16,
+    brick: Option<u16>,
     /// Bytes of the cache of each node, such as 64K, 16M or 1G
     #[arg(long, value_name = "BYTES", default_value = "64M")]
     cache: Bytes,
@@ -127,9 +130,9 @@ pub(super) struct NodeArguments {
     /// or by a read of the home's memory (get) [default: get, or direct with --on-demand]
     #[arg(long, value_name = "NAME", value_parser = named(Answers::ALL, Answers::name))]
     answers: Option<Answers>,
-    /// Generate the bricks of a --scene when they are needed, so that it can be larger than the
-    /// memory
-    #[arg(long, requires = "scene")]
+    /// Read the bricks of a file of raddle bricks, or generate those of a --scene, when they are
+    /// needed, so that the volume can be larger than the memory
+    #[arg(long)]
     on_demand: bool,
     /// Edge of tiles in pixels, a multiple of 8: all with the same edge, or from the first to the
     /// last one of a picture
@@ -171,6 +174,22 @@ fn tiles(text: &str) -> Result<TileRule, String> {
          64-8"
             .to_owned()
     })
+}
+
+/// The origin of the bricks of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum BrickOrigin {
+    /// A volume that is read as a whole.
+    Volume,
+    /// A volume that is generated.
+    Scene,
+    /// A file of bricks with this edge.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The number of voxels along an edge.
+        edge: usize,
+    },
 }
 
 /// The nodes of a call.
@@ -226,12 +245,37 @@ impl DirtArguments {
 }
 
 impl NodeArguments {
+    /// Returns the edge of a brick.
+    fn brick_edge(&self, origin: &BrickOrigin) -> Result<usize, CliError> {
+        let given = self.brick.map(usize::from);
+        match origin {
+            BrickOrigin::File { path, edge } => match given {
+                Some(given) if given != *edge => Err(CliError::WrongCall {
+                    options: format!("--brick {given}"),
+                    reason: format!(
+                        "{} has bricks with an edge of {edge}; expected the same",
+                        path.display()
+                    ),
+                }),
+                _ => Ok(*edge),
+            },
+            BrickOrigin::Volume if self.on_demand => Err(CliError::WrongCall {
+                options: "--on-demand".to_owned(),
+                reason: "the volume is read as a whole; expected a file that raddle bricks has \
+                         written, or a --scene"
+                    .to_owned(),
+            }),
+            BrickOrigin::Volume | BrickOrigin::Scene => Ok(given.unwrap_or(EDGE)),
+        }
+    }
+
     /// Returns the nodes that the options and the environment ask for.
     ///
     /// # Errors
     /// [`CliError::Job`] for a variable with a wrong value; [`CliError::WrongCall`] if there is no
     /// process for a supervisor besides the nodes.
-    pub(super) fn job(&self) -> Result<Job, CliError> {
+    pub(super) fn job(&self, source: &BrickOrigin) -> Result<Job, CliError> {
+        let brick_edge = self.brick_edge(source)?;
         let environment = JobEnvironment::read().map_err(|source| CliError::Job {
             what: "dirt".to_owned(),
             source,
@@ -273,7 +317,7 @@ impl NodeArguments {
             _ => HomeRule::Cyclic,
         };
         let options = DirtOptions {
-            brick_edge: self.brick.into(),
+            brick_edge,
             cache_bytes: self.cache.0 as u64,
             associativity: self.lines,
             answers,

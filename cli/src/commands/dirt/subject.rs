@@ -1,20 +1,23 @@
 //! The volume of `raddle dirt`: facts for the supervisor, and bricks for the nodes that render.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DMat3, DVec3};
 use raddle::net::bricks::BrickSource;
 use raddle_graphics::dirt::{Content, DirtOptions};
 use raddle_graphics::volume::{
-    BrickLayout, FormulaBricks, GenerateError, Grid, LateBricks, ValueRanges, VolumeBricks,
+    BrickFile, BrickLayout, FormulaBricks, GenerateError, Grid, LateBricks, ValueRanges,
+    VolumeBricks, VoxelKind,
 };
 use serde_json::json;
 
+use super::arguments::BrickOrigin;
 use super::nodes::failed;
 use crate::arguments::VolumeArguments;
 use crate::arguments::values::FormulaChoice;
 use crate::error::{self, CliError};
-use crate::report::Facts;
+use crate::report::{Facts, Plain};
 use crate::volume_input::VolumeInput;
 
 /// Facts about a volume, for a process that does not keep its voxels.
@@ -47,6 +50,13 @@ pub(super) fn open(
 ) -> Result<(Subject, Content), CliError> {
     if let (true, Some(choice)) = (on_demand, arguments.scene) {
         return generate(choice, arguments.reading.spacing, options);
+    }
+    if let Some(path) = arguments
+        .file
+        .as_deref()
+        .filter(|path| BrickFile::is_at(path))
+    {
+        return open_bricks(path, on_demand);
     }
     let VolumeInput {
         volume,
@@ -84,6 +94,65 @@ pub(super) fn open(
     Ok((subject, content))
 }
 
+/// Returns the origin of the bricks of a call.
+///
+/// # Errors
+/// [`CliError::File`] for a file of bricks that is damaged.
+pub(super) fn origin(arguments: &VolumeArguments) -> Result<BrickOrigin, CliError> {
+    if arguments.scene.is_some() {
+        return Ok(BrickOrigin::Scene);
+    }
+    let file = arguments.file.as_deref();
+    match file.filter(|path| BrickFile::is_at(path)) {
+        Some(path) => Ok(BrickOrigin::File {
+            path: path.to_owned(),
+            edge: BrickFile::open(path)?.layout().edge(),
+        }),
+        None => Ok(BrickOrigin::Volume),
+    }
+}
+
+/// Opens a file of bricks, of which each node reads only those that it needs.
+fn open_bricks(path: &Path, on_demand: bool) -> Result<(Subject, Content), CliError> {
+    let file = BrickFile::open(path)?;
+    let ranges = ValueRanges::measured(file.macrocells()?);
+    let (grid, kind, layout) = (*file.grid(), file.kind(), *file.layout());
+    let name = path.display().to_string();
+    let mut facts = facts_of(&grid, kind, ranges.range());
+    facts.quantity("file", "file", &Plain(name.clone()));
+    let subject = Subject {
+        grid,
+        layout,
+        range: ranges.range(),
+        name,
+        offset: file.offset(),
+        facts,
+    };
+    let source: Arc<dyn BrickSource> = Arc::new(file);
+    let content = Content {
+        grid,
+        kind,
+        ranges: Arc::new(ranges),
+        backup: Some(Arc::clone(&source)),
+        source,
+        is_in_memory: !on_demand,
+    };
+    Ok((subject, content))
+}
+
+/// Describes a volume that is not read as a whole.
+fn facts_of(grid: &Grid, kind: VoxelKind, [low, high]: [f64; 2]) -> Facts {
+    let [x, y, z] = grid.size();
+    let mut facts = Facts::new();
+    facts
+        .row("voxels", format!("{x} × {y} × {z} of type {}", kind.name()))
+        .field("size", grid.size())
+        .field("type", kind.name())
+        .row("range", format!("{low} to {high}"))
+        .field("range", json!([low, high]));
+    facts
+}
+
 /// Divides a volume into bricks that are generated when they are needed.
 fn generate(
     choice: FormulaChoice,
@@ -107,18 +176,11 @@ fn generate(
         None => grid,
     };
     let ranges = ValueRanges::of_formula(formula, size).map_err(failed)?;
-    let [x, y, z] = size;
     let kind = formula.kind();
-    let [low, high] = ranges.range();
-    let mut facts = Facts::new();
+    let mut facts = facts_of(&grid, kind, ranges.range());
     facts
         .row("scene", format!("{formula} (generated on demand)"))
-        .field("scene", formula.to_string())
-        .row("voxels", format!("{x} × {y} × {z} of type {}", kind.name()))
-        .field("size", size)
-        .field("type", kind.name())
-        .row("range", format!("{low} to {high}"))
-        .field("range", json!([low, high]));
+        .field("scene", formula.to_string());
     let subject = Subject {
         grid,
         layout: *bricks.layout(),
