@@ -3,8 +3,8 @@
 use std::fmt;
 
 /// The supported formats, for error messages and help texts.
-pub const FORMATS: &str = "NRRD, MetaImage, NIfTI, DICOM, VTK image, SPLASH .den, Raddle .bricks or \
-    raw, plain or as .gz or .zst";
+pub const FORMATS: &str = "NRRD, MetaImage, NIfTI, DICOM, VTK image, SPLASH .den, Raddle .bricks \
+    or raw, plain or as .gz or .zst";
 /// The content that errors ask for.
 pub(super) const EXPECTED: &str = "a volume in NRRD, MetaImage, NIfTI, DICOM, VTK image, \
     SPLASH .den, Raddle .bricks or raw (named with its size, or with --raw-size), plain or as .gz \

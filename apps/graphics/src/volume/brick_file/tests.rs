@@ -118,7 +118,11 @@ proptest! {
     }
 
     #[test]
-    fn damage_is_an_error(at in any::<prop::sample::Index>(), bit in 0..8_u32, cut in any::<bool>()) {
+    fn damage_is_an_error(
+        at in any::<prop::sample::Index>(),
+        bit in 0..8_u32,
+        cut in any::<bool>(),
+    ) {
         let volume = volume([13, 9, 11], 3);
         let mut bytes = bytes_of(&volume, 5);
         let at = at.index(bytes.len());
