@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use raddle_model::misses::BrickLaw;
 use raddle_model::node::Waits;
@@ -47,7 +47,9 @@ pub(crate) struct ScenarioArguments {
     /// Elements along the edge of a brick [default: from the parameters, 12]
     #[arg(long, value_name = "EDGE", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(crate) brick: Option<u32>,
-    /// Growth of the number of misses as --brick makes bricks smaller
+    /// Growth of the number of misses as --brick makes bricks smaller: as the study expects, at
+    /// worst and at best (expected, also called study; worst; best), or by the ratio of the faces
+    /// or volumes of the bricks
     #[arg(
         long,
         value_name = "LAW",
@@ -166,7 +168,18 @@ impl FromStr for SlowerStep {
 }
 
 fn laws() -> impl TypedValueParser<Value = BrickLaw> {
-    one_of(BrickLaw::ALL, BrickLaw::name)
+    let names = BrickLaw::ALL.map(|law| match law {
+        BrickLaw::Expected => PossibleValue::new(law.name()).alias("study"),
+        law => PossibleValue::new(law.name()),
+    });
+    PossibleValuesParser::new(names).try_map(|text| {
+        let is_it = |law: &BrickLaw| law.name().eq_ignore_ascii_case(&text);
+        let found = BrickLaw::ALL.into_iter().find(is_it);
+        let study = text.eq_ignore_ascii_case("study");
+        found
+            .or(study.then_some(BrickLaw::Expected))
+            .ok_or("no such name")
+    })
 }
 
 fn answers() -> impl TypedValueParser<Value = Answers> {

@@ -52,7 +52,17 @@ pub(super) fn run(
     if arguments.show_parameters {
         show(&parameters, &calibration, &mut report);
     } else if arguments.figure.is_empty() {
-        let found = predict(&parameters, &arguments.scenario.one_scenario()?)?;
+        let scenario = arguments.scenario.one_scenario()?;
+        let mut found = predict(&parameters, &scenario)?;
+        found.supervisor = found.supervisor.with_saturation(&parameters, &scenario)?;
+        if found.supervisor.link_load > 1.0 && !options.quiet {
+            output::warn(&format!(
+                "the supervisor's link carries at most {:.0} frames/s, of the {:.0} that are \
+                 predicted without it",
+                found.supervisor.frames_max,
+                1e9 / found.frame.0
+            ));
+        }
         describe(&parameters, &found, &mut report);
     } else {
         figures::answer(arguments, &parameters, &mut report)?;
@@ -75,6 +85,17 @@ fn show(parameters: &Parameters, calibration: &Calibration, report: &mut Report)
     report
         .requested(&calibration.toml(parameters))
         .field("values", rows.collect::<Value>());
+}
+
+/// Describes the number of nodes from which on the supervisor's link is saturated.
+fn saturation(found: &Prediction) -> String {
+    match found.supervisor.saturated_nodes {
+        Some(nodes) => {
+            let renderers = units::counted(found.renderers as usize, "renderer");
+            format!(", saturated from {nodes} nodes with {renderers} on")
+        }
+        None => String::new(),
+    }
 }
 
 /// Reports the predicted quantities.
@@ -135,5 +156,13 @@ fn describe(parameters: &Parameters, found: &Prediction, report: &mut Report) {
             "load of the handler's queue",
             format!("{}, limited by {limit}", percent(found.queue_load)),
         )
-        .row("load of a link", percent(found.link_load));
+        .row("load of a link", percent(found.link_load))
+        .row(
+            "load of the supervisor's link",
+            format!(
+                "{}{}",
+                percent(found.supervisor.link_load),
+                saturation(found)
+            ),
+        );
 }

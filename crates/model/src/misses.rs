@@ -47,11 +47,25 @@ pub enum BrickLaw {
     Worst,
     /// Misses do not grow.
     Best,
+    /// Misses grow by the ratio of the faces: a surface passes through so many more bricks, and a
+    /// ray reads all of them. Counts of real rays grow by a power of 1.5 to 2 of the ratio of the
+    /// edges.
+    Face,
+    /// Misses grow by the ratio of the volumes: all bricks of a part of the volume are read.
+    Volume,
 }
 
 impl BrickLaw {
-    /// All variants, the likely one first.
-    pub const ALL: [Self; 3] = [Self::Expected, Self::Worst, Self::Best];
+    /// The laws of the study's figures, the one that it calls likely first.
+    pub const OF_THE_STUDY: [Self; 3] = [Self::Expected, Self::Worst, Self::Best];
+    /// All variants.
+    pub const ALL: [Self; 5] = [
+        Self::Expected,
+        Self::Worst,
+        Self::Best,
+        Self::Face,
+        Self::Volume,
+    ];
 
     /// Returns the name of this variant, as options and files spell it.
     #[must_use]
@@ -60,6 +74,8 @@ impl BrickLaw {
             Self::Expected => "expected",
             Self::Worst => "worst",
             Self::Best => "best",
+            Self::Face => "face",
+            Self::Volume => "volume",
         }
     }
 
@@ -73,6 +89,8 @@ impl BrickLaw {
             Self::Expected => libm::cbrt(ratio * ratio),
             Self::Worst => ratio,
             Self::Best => 1.0,
+            Self::Face => ratio * ratio,
+            Self::Volume => ratio * ratio * ratio,
         })
     }
 }

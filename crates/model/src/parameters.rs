@@ -215,6 +215,14 @@ pub struct Tracer {
     pub imbalance_nodes: u32,
     /// The rate of other requests to each handler.
     pub other_requests: Rate,
+    /// The number of pixels of a frame.
+    pub image_pixels: u32,
+    /// The number of pixels of a tile.
+    pub tile_pixels: u32,
+    /// The size of a pixel in a message to the supervisor, in bytes.
+    pub pixel_bytes: u32,
+    /// The size of the header of a tile's message, in bytes.
+    pub tile_header_bytes: u32,
 }
 
 impl Interface {

@@ -12,10 +12,12 @@
 
 mod applied;
 mod scenario;
+mod supervisor;
 
 use serde::Serialize;
 
 pub use self::scenario::{Answers, Delay, QueueModel, Scenario, Sends, Slower};
+pub use self::supervisor::Supervisor;
 
 use crate::error::{DomainError, ModelError};
 use crate::extreme::expected_largest;
@@ -83,6 +85,8 @@ pub struct Prediction {
     pub link_load: f64,
     /// The handler's queue with capacity for a request of each renderer, M/M/1/B.
     pub queue: QueueOf,
+    /// The load of the supervisor's link, which the times above do not consider.
+    pub supervisor: Supervisor,
     /// The expected largest of as many normal draws as there are nodes, `I_n`.
     pub largest_expected: f64,
     /// The share of a frame in which nodes wait for the last one.
@@ -170,6 +174,7 @@ impl Prediction {
                 messages_mean: queue.jobs(),
                 response: queue.response(),
             },
+            supervisor: Supervisor::of(parameters, mean_frame / (1.0 - imbalance)),
             largest_expected,
             imbalance,
             without_handler: solution.occupancy.without_handler,

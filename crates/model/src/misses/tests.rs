@@ -36,6 +36,8 @@ fn half_an_edge_makes_more_misses_by_each_law() {
     assert!((growth(BrickLaw::Expected) - 2_f64.powf(2.0 / 3.0)).abs() < 1e-14);
     assert_eq!(growth(BrickLaw::Worst), 2.0);
     assert_eq!(growth(BrickLaw::Best), 1.0);
+    assert_eq!(growth(BrickLaw::Face), 4.0);
+    assert_eq!(growth(BrickLaw::Volume), 8.0);
     assert!(BrickLaw::Worst.growth(12.0, 0.0).is_err());
 }
 

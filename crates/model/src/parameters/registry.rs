@@ -284,4 +284,12 @@ pub const ALL: &[Parameter] = parameters! {
     "tracer.other_requests_per_us": Range::Between(0.0, 1e3),
         "rate of other requests to a handler, each as long as a miss; below its capacity",
         |p| Place::Scaled(&mut p.tracer.other_requests.0, 1e-3);
+    "tracer.image_pixels": Range::Between(1.0, 4e9), "number of pixels of a frame",
+        |p| Place::Whole(&mut p.tracer.image_pixels);
+    "tracer.tile_pixels": Range::Between(1.0, 1e9), "number of pixels of a tile",
+        |p| Place::Whole(&mut p.tracer.tile_pixels);
+    "tracer.pixel_bytes": Range::Between(1.0, 1e3), "size of a pixel on its way to the supervisor",
+        |p| Place::Whole(&mut p.tracer.pixel_bytes);
+    "tracer.tile_header_bytes": Range::Between(0.0, 1e6), "size of the header of a tile's message",
+        |p| Place::Whole(&mut p.tracer.tile_header_bytes);
 };

@@ -94,7 +94,7 @@ pub(super) fn worst(asked: &Asked<'_>) -> Result<Chart, ModelError> {
 pub(super) fn laws(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     let title = format!("bricks of other sizes, {}", asked.size());
     let mut chart = Chart::new(title, EDGE, SPEEDUP);
-    for law in BrickLaw::ALL {
+    for law in BrickLaw::OF_THE_STUDY {
         let (edge, _) = best(asked, asked.base, law, asked.base.answers)?;
         chart.line(
             format!("{} misses", law.name()),

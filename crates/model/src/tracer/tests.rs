@@ -280,6 +280,39 @@ fn its_json_has_plain_words_that_end_in_their_units() {
     assert_eq!(keys, expected);
 }
 
+// 4,096 tiles of 834 bytes share a link of 1 GB/s, so that it carries 293 frames in a second.
+#[test]
+fn the_supervisors_link_carries_only_some_frames() {
+    let parameters = Parameters::study();
+    let predicted = predict(&parameters, &Scenario::new(256, 7)).unwrap();
+    let supervisor = predicted.supervisor;
+    assert_eq!(
+        (supervisor.tiles, supervisor.tile),
+        (4_096.0, crate::units::Bytes(834.0))
+    );
+    assert!(
+        (supervisor.frames_max - 292.7).abs() < 0.1,
+        "{supervisor:?}"
+    );
+    let frames = 1e9 / predicted.frame.0;
+    // The study's model predicts this many.
+    assert!((frames - 410.0).abs() < 1.0, "{frames}");
+    assert!((supervisor.link_load - frames / supervisor.frames_max).abs() < 1e-12);
+    assert!(supervisor.link_load > 1.0, "{frames} frames in a second");
+    let scenario = Scenario::new(32, 7);
+    let few = predict(&parameters, &scenario).unwrap().supervisor;
+    assert!(few.link_load < 1.0, "{few:?}");
+    let found = few.with_saturation(&parameters, &scenario).unwrap();
+    let first = found
+        .saturated_nodes
+        .expect("a link is saturated at some time");
+    let load = |nodes| {
+        let found = predict(&parameters, &Scenario { nodes, ..scenario });
+        found.unwrap().supervisor.link_load
+    };
+    assert!(load(first) > 1.0 && load(first - 1) <= 1.0, "{first}");
+}
+
 // Falling asleep overlaps the miss. Regression: if it took longer, the rest of the round trip was
 // silently set to 0.
 #[test]
