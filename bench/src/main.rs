@@ -33,7 +33,7 @@ use crate::error::BenchError;
 use crate::output::Output;
 use crate::record::{Environment, Record, table_head, table_row};
 use crate::suites::{
-    Measurement, bricks, build, drop_in, forks, idle, kdtree, lk23, locations, locks, loops,
+    Measurement, bricks, build, dirt, drop_in, forks, idle, kdtree, lk23, locations, locks, loops,
     matmul, memory, messages, model, multicore, nodes, place, pools as task_pools, rays, sort,
     trace, view, volumes, waits, wake,
 };
@@ -151,6 +151,9 @@ enum Suite {
     /// local, cached, remote, remote-socket: a brick of 3,456 bytes by where it is, and the three
     /// ways to answer, against a map, a copy and a ping-pong.
     Bricks,
+    /// A picture of surfaces by nodes that share a volume: local, with all bricks in memory,
+    /// against raddle isosurface; nodes: two nodes against one; ways: the ways of a brick.
+    Dirt,
     /// soon, late: two threads that wait for each other in wait cells, answered at once and late,
     /// against spinning, a futex, eventfd, channels and tokio; idle: the CPU time of ten seconds of
     /// waiting.
@@ -220,6 +223,7 @@ impl Suite {
             Self::Idle => &idle::CASES,
             Self::Wake => &wake::CASES,
             Self::Bricks => &bricks::CASES,
+            Self::Dirt => &dirt::CASES,
             Self::Waits => &waits::CASES,
             Self::Pools => &task_pools::CASES,
             Self::Locks => &locks::CASES,
@@ -276,6 +280,7 @@ impl Suite {
             Self::Idle => idle::run(measurement),
             Self::Wake => wake::run(measurement),
             Self::Bricks => bricks::run(measurement),
+            Self::Dirt => dirt::run(measurement),
             Self::Waits => waits::run(measurement),
             Self::Pools => task_pools::run(measurement),
             Self::Locks => locks::run(measurement),
@@ -336,6 +341,7 @@ impl Suite {
                 Self::Rays,
                 Self::Wake,
                 Self::Bricks,
+                Self::Dirt,
                 Self::Waits,
                 Self::Nodes,
                 Self::Model,

@@ -2,6 +2,7 @@
 
 pub(crate) mod bricks;
 pub(crate) mod build;
+pub(crate) mod dirt;
 pub(crate) mod drop_in;
 pub(crate) mod forks;
 pub(crate) mod idle;

@@ -72,6 +72,7 @@ fn workers_are_refused_for_suites_and_cases_with_a_fixed_number() {
         "rays",
         "wake",
         "bricks",
+        "dirt",
         "waits --case soon",
         "nodes",
         "model",
