@@ -83,15 +83,18 @@ fn a_message_program_on_one_worker_foretells_that_on_the_nodes_of_the_simulator(
     let timeline = recording.timeline();
     let events = timeline.events().iter();
     let computed = events.filter(|event| timeline.text(event.name()) == "compute");
-    let times: Vec<u64> = computed.map(|event| event.duration_ns()).collect();
+    let mut times: Vec<u64> = computed.map(|event| event.duration_ns()).collect();
     assert_eq!(times.len(), PAIRS * ROUNDS as usize);
-    let mean = times.iter().sum::<u64>() as f64 / times.len() as f64;
+    // The median: while another program has the CPU, a scope lasts longer, and the forecast does
+    // not count that time as work.
+    times.sort_unstable();
+    let usual = times[times.len() / 2] as f64;
     let summary = Summary::of(&recording);
     let forecast = summary.forecast.expect("all events are there");
     let many = forecast.point(2 * PAIRS).expect("eight workers");
     let cycle = many.run.ns as f64 / f64::from(ROUNDS);
 
-    let mut kernel = Symmetric::new(PAIRS as u32, 1, Nanoseconds(mean));
+    let mut kernel = Symmetric::new(PAIRS as u32, 1, Nanoseconds(usual));
     kernel.rounds = ROUNDS;
     let (found, _) = kernel
         .run(&Parameters::study(), Silent, |_| {})
