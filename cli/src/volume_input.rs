@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use glam::{DMat3, DVec3};
-use raddle_graphics::volume::{GenerateError, Loaded, Macrocells, Volume};
+use raddle_graphics::volume::{GenerateError, Grid, Loaded, Macrocells, Volume, VoxelKind};
 use serde_json::json;
 
 use crate::arguments::VolumeArguments;
@@ -201,18 +201,43 @@ fn facts_of(name: &str, loaded: &Loaded, macrocells: &Macrocells) -> Facts {
     facts
 }
 
+/// Returns the grid of a generated volume.
+///
+/// # Errors
+/// [`CliError::Generate`] for a size or a spacing that is out of range.
+pub(crate) fn grid_of_scene(
+    choice: FormulaChoice,
+    spacing: Option<DVec3>,
+) -> Result<Grid, CliError> {
+    // An axis that is too long for this machine is too long for a volume.
+    let size = choice
+        .size
+        .map(|len| usize::try_from(len).unwrap_or(usize::MAX));
+    let grid = Grid::new(size).and_then(|grid| match spacing {
+        Some(spacing) => grid.with_geometry(spacing, DVec3::ZERO, DMat3::IDENTITY),
+        None => Ok(grid),
+    });
+    grid.map_err(|source| CliError::Generate {
+        input: choice.to_string(),
+        source: Box::new(source.into()),
+    })
+}
+
+/// Describes the number and the type of the voxels.
+pub(crate) fn describe_voxels(facts: &mut Facts, grid: &Grid, kind: VoxelKind) {
+    let [x, y, z] = grid.size();
+    facts
+        .row("voxels", format!("{x} × {y} × {z} of type {}", kind.name()))
+        .field("size", grid.size())
+        .field("type", kind.name());
+}
+
 /// Describes the voxels and their place in the world.
 fn describe(facts: &mut Facts, volume: &Volume, macrocells: &Macrocells, offset: DVec3) {
-    let [x, y, z] = volume.size();
     let spacing = volume.spacing();
     let [low, high] = macrocells.range();
+    describe_voxels(facts, volume.grid(), volume.voxels().kind());
     facts
-        .row(
-            "voxels",
-            format!("{x} × {y} × {z} of type {}", volume.voxels().type_name()),
-        )
-        .field("size", [x, y, z])
-        .field("type", volume.voxels().type_name())
         .field("voxel_bytes", volume.voxels().bytes())
         .field("spacing", spacing.to_array())
         .field("origin", (volume.origin() + offset).to_array())

@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use glam::{DMat3, DVec3};
 use raddle_graphics::volume::{
-    BRICK_EDGE_MAX, BrickFileOptions, BrickFileReport, GenerateError, Grid, VoxelSource,
-    write_bricks,
+    BRICK_EDGE_MAX, BrickFileOptions, BrickFileReport, VoxelSource, write_bricks,
 };
 use raddle_trace::whole_file::WholeFile;
 
@@ -17,7 +15,7 @@ use crate::arguments::{Options, VolumeArguments};
 use crate::error::CliError;
 use crate::progress::Phase;
 use crate::report::{ByteCount, Facts, RanOn, Report};
-use crate::volume_input::VolumeInput;
+use crate::volume_input::{VolumeInput, describe_voxels, grid_of_scene};
 use crate::{output, units, workers};
 
 pub(super) const EXAMPLES: &str = "\
@@ -59,7 +57,7 @@ pub(super) fn run(arguments: &BricksArguments, options: &Options) -> Result<Repo
     let runtime = workers::start(options)?;
     let (facts, counts, time) = runtime.install(|| match arguments.input.scene {
         Some(choice) => {
-            let grid = grid_of(choice, arguments.input.reading.spacing)?;
+            let grid = grid_of_scene(choice, arguments.input.reading.spacing)?;
             let source = (choice.formula, grid);
             let (counts, time) = write(&source, file, arguments, options.quiet)?;
             Ok((facts_of(choice, &source), counts, time))
@@ -113,33 +111,12 @@ fn write(
 
 /// Describes a volume that is generated slab by slab.
 fn facts_of(choice: FormulaChoice, source: &impl VoxelSource) -> Facts {
-    let (size, kind) = (source.grid().size(), source.kind().name());
-    let [x, y, z] = size;
     let mut facts = Facts::new();
     facts
         .row("scene", format!("{} (generated)", choice.formula))
-        .field("scene", choice.formula.to_string())
-        .row("voxels", format!("{x} × {y} × {z} of type {kind}"))
-        .field("size", size)
-        .field("type", kind);
+        .field("scene", choice.formula.to_string());
+    describe_voxels(&mut facts, &source.grid(), source.kind());
     facts
-}
-
-/// Returns the grid of a generated volume.
-fn grid_of(choice: FormulaChoice, spacing: Option<DVec3>) -> Result<Grid, CliError> {
-    let failed = |source: GenerateError| CliError::Generate {
-        input: choice.to_string(),
-        source: Box::new(source),
-    };
-    // An axis that is too long for this machine is too long for a volume.
-    let size = choice
-        .size
-        .map(|len| usize::try_from(len).unwrap_or(usize::MAX));
-    let grid = Grid::new(size).and_then(|grid| match spacing {
-        Some(spacing) => grid.with_geometry(spacing, DVec3::ZERO, DMat3::IDENTITY),
-        None => Ok(grid),
-    });
-    grid.map_err(|source| failed(source.into()))
 }
 
 fn describe(counts: &BrickFileReport, arguments: &BricksArguments, report: &mut Report) {

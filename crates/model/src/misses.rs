@@ -47,9 +47,8 @@ pub enum BrickLaw {
     Worst,
     /// Misses do not grow.
     Best,
-    /// Misses grow by the ratio of the faces: a surface passes through so many more bricks, and a
-    /// ray reads all of them. Counts of real rays grow by a power of 1.5 to 2 of the ratio of the
-    /// edges.
+    /// Misses grow by the ratio of the faces, as does the number of bricks that a surface crosses.
+    /// Counts of real rays grow by a power of 1.4 to 2 of the ratio of the edges.
     Face,
     /// Misses grow by the ratio of the volumes: all bricks of a part of the volume are read.
     Volume,

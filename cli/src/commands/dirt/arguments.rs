@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::thread;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 use raddle::chare::nodes::JobEnvironment;
 use raddle::net::bricks::{Answers, Associativity, HomeRule};
@@ -13,6 +13,7 @@ use raddle_graphics::volume::BRICK_EDGE_MAX;
 use raddle_graphics::volume::isosurface::BrickFetch;
 use raddle_topology::Affinity;
 
+use crate::arguments::model::one_of;
 use crate::arguments::nodes::{NODES_MAX, transport_parser};
 use crate::arguments::values::Bytes;
 use crate::arguments::{
@@ -98,8 +99,8 @@ pub(super) struct NodeArguments {
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..NODES_MAX))]
     nodes: Option<u16>,
-    /// Number of renderers of each node [default: so many that all nodes of this machine have as
-    /// many as it has CPUs]
+    /// Number of renderers of each node [default: the number of CPUs of this machine, divided by
+    /// that of its nodes]
     #[arg(long, value_name = "R")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=RENDERERS_MAX))]
     renderers: Option<u16>,
@@ -116,11 +117,11 @@ pub(super) struct NodeArguments {
     cache: Bytes,
     /// Lines of the cache that a brick may use: one (direct), four (4-way), or any (clock)
     #[arg(long, value_name = "NAME", default_value = Associativity::default().name())]
-    #[arg(value_parser = named(Associativity::ALL, Associativity::name))]
+    #[arg(value_parser = one_of(Associativity::ALL, Associativity::name))]
     lines: Associativity,
     /// Bricks that a ray requests: all that a macrocell needs, or those of a cell (brick)
     #[arg(long, value_name = "NAME", default_value = BrickFetch::default().name())]
-    #[arg(value_parser = named(BrickFetch::ALL, BrickFetch::name))]
+    #[arg(value_parser = one_of(BrickFetch::ALL, BrickFetch::name))]
     fetch: BrickFetch,
     /// Homes of bricks: one after the other (cyclic), or a range of bricks each (blocks)
     #[arg(long, value_name = "RULE", default_value = "cyclic")]
@@ -128,7 +129,7 @@ pub(super) struct NodeArguments {
     home: String,
     /// Way of a brick: by the thread that receives messages (handler), directly to the renderer,
     /// or by a read of the home's memory (get) [default: get, or direct with --on-demand]
-    #[arg(long, value_name = "NAME", value_parser = named(Answers::ALL, Answers::name))]
+    #[arg(long, value_name = "NAME", value_parser = one_of(Answers::ALL, Answers::name))]
     answers: Option<Answers>,
     /// Read the bricks of a file of raddle bricks, or generate those of a --scene, when they are
     /// needed, so that the volume can be larger than the memory
@@ -142,17 +143,6 @@ pub(super) struct NodeArguments {
     #[arg(long, value_name = "N", default_value_t = 2)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=64))]
     ahead: u16,
-}
-
-/// Returns a parser that accepts the names of values.
-fn named<T: Copy + Send + Sync + 'static, const N: usize>(
-    all: [T; N],
-    name: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all.map(name)).try_map(move |given| {
-        let mut found = all.into_iter().filter(|&value| name(value) == given);
-        found.next().ok_or("no such name")
-    })
 }
 
 fn tiles(text: &str) -> Result<TileRule, String> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 use raddle::net::bricks::BrickSource;
 use raddle_graphics::dirt::{Content, DirtOptions};
 use raddle_graphics::volume::{
@@ -18,7 +18,7 @@ use crate::arguments::VolumeArguments;
 use crate::arguments::values::FormulaChoice;
 use crate::error::{self, CliError};
 use crate::report::{Facts, Plain};
-use crate::volume_input::VolumeInput;
+use crate::volume_input::{VolumeInput, describe_voxels, grid_of_scene};
 
 /// Facts about a volume, for a process that does not keep its voxels.
 #[derive(Debug, Clone)]
@@ -142,12 +142,9 @@ fn open_bricks(path: &Path, on_demand: bool) -> Result<(Subject, Content), CliEr
 
 /// Describes a volume that is not read as a whole.
 fn facts_of(grid: &Grid, kind: VoxelKind, [low, high]: [f64; 2]) -> Facts {
-    let [x, y, z] = grid.size();
     let mut facts = Facts::new();
+    describe_voxels(&mut facts, grid, kind);
     facts
-        .row("voxels", format!("{x} × {y} × {z} of type {}", kind.name()))
-        .field("size", grid.size())
-        .field("type", kind.name())
         .row("range", format!("{low} to {high}"))
         .field("range", json!([low, high]));
     facts
@@ -164,17 +161,10 @@ fn generate(
         input: name.clone(),
         source: Box::new(source),
     };
-    let FormulaChoice { formula, size } = choice;
-    // An axis that is too long for this machine is too long for a volume.
-    let size = size.map(|len| usize::try_from(len).unwrap_or(usize::MAX));
+    let formula = choice.formula;
+    let grid = grid_of_scene(choice, spacing)?;
+    let size = grid.size();
     let bricks = FormulaBricks::new(formula, size, options.brick_edge).map_err(failed)?;
-    let grid = Grid::new(size).map_err(|source| failed(source.into()))?;
-    let grid = match spacing {
-        Some(spacing) => grid
-            .with_geometry(spacing, DVec3::ZERO, DMat3::IDENTITY)
-            .map_err(|source| failed(source.into()))?,
-        None => grid,
-    };
     let ranges = ValueRanges::of_formula(formula, size).map_err(failed)?;
     let kind = formula.kind();
     let mut facts = facts_of(&grid, kind, ranges.range());
