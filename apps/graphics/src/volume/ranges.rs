@@ -68,19 +68,29 @@ impl ValueRanges {
 
     /// Returns the macrocells that may contain a surface. One thread computes them, and threads
     /// that need the same ones meanwhile wait for it.
+    ///
+    /// A worker of a runtime does not wait, and computes them by itself: while a worker computes
+    /// in parallel, it may run another task that asks for them, which must not wait for it.
     pub(crate) fn occupancy(&self, isovalues: &[f64]) -> Arc<Occupancy> {
+        if raddle::worker_index().is_some() {
+            return Arc::new(self.compute(isovalues));
+        }
         let mut last = self.last.lock().expect("nothing panics under this lock");
         if let Some((of, occupancy)) = &*last
             && of == isovalues
         {
             return Arc::clone(occupancy);
         }
-        let occupancy = Arc::new(match &self.source {
-            Source::Measured(macrocells) => occupancy_of(macrocells, isovalues),
-            Source::Formula(bounded) => occupancy_of_formula(bounded, isovalues),
-        });
+        let occupancy = Arc::new(self.compute(isovalues));
         *last = Some((isovalues.to_vec(), Arc::clone(&occupancy)));
         occupancy
+    }
+
+    fn compute(&self, isovalues: &[f64]) -> Occupancy {
+        match &self.source {
+            Source::Measured(macrocells) => occupancy_of(macrocells, isovalues),
+            Source::Formula(bounded) => occupancy_of_formula(bounded, isovalues),
+        }
     }
 }
 
@@ -182,6 +192,17 @@ mod tests {
                 "{formula}: {bounded} for {exact}"
             );
         }
+    }
+
+    // A worker that computes in parallel may run another task that asks for the same blocks.
+    #[test]
+    fn tasks_that_ask_at_the_same_time_do_not_wait_for_each_other() {
+        let ranges = ValueRanges::of_formula(Formula::Spheres, [90; 3]).expect("a valid size");
+        let expected = ranges.occupancy(&[0.0]);
+        let mut tasks = [0.0; 64];
+        raddle::for_each_mut(&mut tasks, |_, value| {
+            assert_eq!(ranges.occupancy(&[*value]), expected);
+        });
     }
 
     #[test]
