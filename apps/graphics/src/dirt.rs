@@ -8,11 +8,13 @@
 //! | module | contents |
 //! |---|---|
 //! | `options`, `error`, `report` | what a run is given, and what it returns |
+//! | `profile` | the times of all threads, and of each tile |
 //! | `wire` | the messages between the supervisor and the workers |
 //! | `tiles` | the division of a frame into tiles, which shrink towards its end |
 //! | `schedule` | the assignments of a frame: which worker renders which tile |
 //! | `queue` | the tiles that a worker has been assigned |
-//! | `worker` | the thread that receives a worker's messages, and its renderers |
+//! | `worker` | the thread that receives a worker's messages |
+//! | `renderer` | the threads that render a worker's tiles |
 //! | `supervisor` | the node that assigns tiles and collects pixels |
 //!
 //! # Source
@@ -22,7 +24,9 @@
 
 mod error;
 mod options;
+mod profile;
 mod queue;
+mod renderer;
 mod report;
 mod schedule;
 mod supervisor;
@@ -34,7 +38,8 @@ use raddle::net::{NodeId, PortId};
 
 pub use self::error::DirtError;
 pub use self::options::{Content, DirtOptions};
-pub use self::report::WorkerReport;
+pub use self::profile::{ThreadReport, TileTimes};
+pub use self::report::{RunReport, WorkerReport};
 pub use self::supervisor::{SupervisedFrame, Supervisor};
 pub use self::tiles::TileRule;
 pub use self::worker::{refuse, work};
@@ -42,5 +47,5 @@ pub use self::worker::{refuse, work};
 /// The port at which the messages of the supervisor arrive.
 const SUPERVISOR: PortId = PortId {
     node: NodeId(0),
-    index: 0,
+    index: wire::MESSAGES,
 };

@@ -7,6 +7,8 @@
 //! - `ways`: two nodes, with caches that have space for a part of the bricks. `raddle` reads the
 //!   memory of the home, and all bricks of a macrocell at once. Peers: `brick`, which fetches the
 //!   bricks of each cell; `direct` and `handler`, the other ways of answering.
+//! - `profile`: one thread with all bricks in memory, whose functions are profiled; the cost of the
+//!   profile, by its own measure, is subtracted. Peer `plain`: the same without a profile.
 //!
 //! The nodes are in one process, with mappings of their own as in several processes. The scene is
 //! that of the study, scaled to 256³ voxels, at 1024 × 1024 pixels. All pictures have the same
@@ -17,28 +19,34 @@
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use raddle::Runtime;
-use raddle::net::bricks::Answers;
-use raddle::net::{Node, TransportKind};
+use raddle::net::bricks::{Answers, BrickOptions, BrickReader, Bricks, Homes, Store};
+use raddle::net::{Node, Shape, TransportKind};
 use raddle_graphics::dirt::{Content, DirtError, DirtOptions, Supervisor, work};
 use raddle_graphics::picture::Picture;
-use raddle_graphics::render::FrameOptions;
-use raddle_graphics::volume::isosurface::{self, BrickFetch, IsosurfaceOptions};
-use raddle_graphics::volume::{
-    BrickLayout, Formula, Macrocells, ValueRanges, Volume, VolumeBricks,
+use raddle_graphics::render::{FrameOptions, Part};
+use raddle_graphics::volume::isosurface::{
+    self, BrickAccess, BrickFetch, IsosurfaceOptions, Prepared,
 };
+use raddle_graphics::volume::{
+    BrickLayout, Formula, Macrocells, ValueRanges, Volume, VolumeBricks, VoxelKind,
+};
+use raddle_trace::profile::{Activity, NoProfile, Profiler, ThreadProfile};
 
 use crate::error::BenchError;
-use crate::harness::{Case, Contender, Local, Unit, timed};
+use crate::harness::{Case, Contender, Local, Sample, Unit, timed};
 use crate::suites::Measurement;
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 3] = ["local", "nodes", "ways"];
+pub(crate) const CASES: [&str; 4] = ["local", "nodes", "ways", "profile"];
 
 const EDGE: usize = 256;
 const ISOVALUE: f64 = 4_000.0;
 const SIDE: u32 = 1_024;
+/// The edge of the tiles of the case `profile`.
+const TILE: u32 = 64;
 /// The number of pictures of a sample.
 const REPETITIONS: u64 = 3;
 /// The bytes of a cache in the case `ways`: a part of the 21 MB of bricks of the other node.
@@ -84,6 +92,10 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
             "nodes" => (
                 nodes("raddle", DirtOptions::new(2, 1)),
                 vec![nodes("one", DirtOptions::new(1, 1))],
+            ),
+            "profile" => (
+                by_one_thread("raddle", &volume, &scene, true),
+                vec![by_one_thread("plain", &volume, &scene, false)],
             ),
             _ => {
                 let way = |name, answers, fetch| {
@@ -175,6 +187,120 @@ fn by_one_array<'a>(
             None => Ok(sample),
         }
     }))
+}
+
+/// Renders by one thread of one node, and may profile it.
+fn by_one_thread<'a>(
+    name: &'static str,
+    volume: &'a Arc<Volume>,
+    scene: &'a IsosurfaceOptions,
+    is_profiled: bool,
+) -> Peer<'a> {
+    let mut alone = None;
+    Box::new(Local::new(name, move |request| {
+        let alone: &mut Alone = match &mut alone {
+            Some(alone) => alone,
+            none => none.insert(Alone::new(volume, scene)?),
+        };
+        let mut sample = Sample {
+            time: Duration::ZERO,
+            result: 0,
+        };
+        for _ in 0..request.repetitions {
+            let (picture, time) = match is_profiled {
+                true => {
+                    let profile = ThreadProfile::begin("profile", Activity::Compute);
+                    let (picture, profile) = alone.render(profile)?;
+                    let ns = profile.finish().total_ns();
+                    (picture, Duration::from_nanos(ns.max(0.0) as u64))
+                }
+                false => {
+                    let begun = Instant::now();
+                    let (picture, NoProfile) = alone.render(NoProfile)?;
+                    (picture, begun.elapsed())
+                }
+            };
+            sample.time += time;
+            sample.result = seen(&picture);
+        }
+        Ok(sample)
+    }))
+}
+
+/// A node that has all bricks, and a picture of them.
+struct Alone {
+    _node: Node,
+    /// The reader of the bricks, except while a picture is rendered.
+    reader: Option<BrickReader>,
+    layout: BrickLayout,
+    kind: VoxelKind,
+    prepared: Prepared,
+}
+
+impl Alone {
+    fn new(volume: &Volume, scene: &IsosurfaceOptions) -> Result<Self, BenchError> {
+        let options = DirtOptions::new(1, 1);
+        let kind = volume.voxels().kind();
+        let layout = BrickLayout::new(volume.grid(), options.brick_edge, kind.bytes());
+        let layout = layout.map_err(failure)?;
+        let shape = Shape { nodes: 1, ports: 2 };
+        let nodes = Node::in_process_by(TransportKind::Memory, shape);
+        let node = nodes.map_err(failure)?.remove(0);
+        let (bytes, users) = (layout.brick_bytes(), vec![node.id()]);
+        let homes = Homes::new(users.clone(), layout.brick_count(), options.homes.clone());
+        let homes = homes.map_err(failure)?;
+        let len = layout.brick_count() as usize * bytes;
+        let filled = node.read_only_segment(len, |all| {
+            for (key, place) in homes.keys_of(0).zip(all.chunks_exact_mut(bytes)) {
+                layout.write_any(volume.voxels(), key, place);
+            }
+        });
+        let store = Some(Store::Memory(filled.map_err(failure)?.0));
+        let properties = BrickOptions {
+            brick_bytes: bytes,
+            cache_bytes: options.cache_bytes,
+            associativity: options.associativity,
+            answers: options.answers,
+            server_port: 0,
+        };
+        let bricks = Bricks::start(&node, &users, homes, store, None, properties);
+        let macrocells = Macrocells::of(volume);
+        let prepared = Prepared::new(volume.grid(), &macrocells, scene.clone());
+        Ok(Self {
+            reader: Some(bricks.map_err(failure)?.reader(node.port(1))),
+            _node: node,
+            layout,
+            kind,
+            prepared: prepared.map_err(failure)?,
+        })
+    }
+
+    /// Renders the picture tile by tile.
+    fn render<P: Profiler>(&mut self, profiler: P) -> Result<(Picture, P), BenchError> {
+        let reader = self.reader.take();
+        let reader = reader.ok_or_else(|| failure("the last picture has failed"))?;
+        let fetch = BrickFetch::default();
+        let mut access = BrickAccess::new(reader, self.layout, self.kind, fetch, profiler);
+        let mut picture = Picture::new(SIDE, SIDE);
+        let mut pixels = vec![[0.0; 3]; (TILE * TILE) as usize];
+        for tile in 0..(SIDE / TILE) * (SIDE / TILE) {
+            let corner = (tile % (SIDE / TILE) * TILE, tile / (SIDE / TILE) * TILE);
+            let part = Part {
+                corner,
+                size: (TILE, TILE),
+            };
+            pixels.fill([0.0; 3]);
+            let rendered = self.prepared.render_part(&mut access, part, &mut pixels);
+            rendered.map_err(failure)?;
+            for (row, pixels) in pixels.chunks_exact(TILE as usize).enumerate() {
+                let first = (corner.1 as usize + row) * SIDE as usize + corner.0 as usize;
+                picture.pixels_mut()[first..first + pixels.len()].copy_from_slice(pixels);
+            }
+        }
+        let (reader, profiler) = access.into_parts();
+        self.reader = Some(reader);
+        Ok((picture, profiler))
+    }
 }
 
 /// A supervisor, and nodes that render for it.

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod nodes;
+mod profile;
 mod report;
 mod subject;
 
@@ -31,7 +32,8 @@ pub(super) fn run(
     options: &Options,
 ) -> Result<Option<Report>, CliError> {
     arguments.check()?;
-    let job = arguments.nodes.job(&subject::origin(&arguments.input)?)?;
+    let mut job = arguments.nodes.job(&subject::origin(&arguments.input)?)?;
+    job.options.profiles = arguments.profile;
     let paths = numbered(&arguments.output, 0..arguments.frames);
     for path in &paths {
         picture::check_path(path)?;
@@ -87,7 +89,8 @@ fn lead(
         rendered.add(&frame);
     }
     drop(phase);
-    rendered.reports = supervisor.finish().map_err(failed)?;
+    let reports = supervisor.finish().map_err(failed)?;
+    (rendered.reports, rendered.threads) = (reports.workers, reports.threads);
     if quiet {
         return Ok(rendered);
     }

@@ -18,6 +18,7 @@
 //! Shende, Malony: The TAU parallel performance system. IJHPCA 20(2), 2006.
 
 use raddle_timeline::NameId;
+use raddle_trace::profile::ThreadTimes;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -38,7 +39,7 @@ pub struct Profile {
 }
 
 /// The calls of one function by another one.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Line {
     /// The name of the function.
@@ -115,32 +116,55 @@ impl Profile {
         }
         let timeline = recording.timeline();
         let line = |((name, category), caller): Pair, sums: Vec<(u32, Sum)>| {
-            let total =
-                |value: fn(&Sum) -> f64| sums.iter().map(|(_, sum)| value(sum)).sum::<f64>();
-            let exclusive_ns = total(|sum| sum.exclusive_ns);
-            let mean = exclusive_ns / thread_count;
-            let squares = total(|sum| sum.exclusive_ns * sum.exclusive_ns);
-            let of_node = |node: &u32| {
-                let of_node = sums.iter().filter(|(process, _)| process == node);
-                of_node.map(|(_, sum)| sum.exclusive_ns).sum()
-            };
-            Line {
+            let line = Line {
                 function: timeline.text(name).to_owned(),
                 category: timeline.text(category).to_owned(),
                 caller: caller.map(|(name, _)| timeline.text(name).to_owned()),
-                calls: sums.iter().map(|(_, sum)| sum.calls).sum(),
-                inclusive_ns: total(|sum| sum.inclusive_ns),
-                exclusive_ns,
-                mean_per_thread_ns: mean,
-                deviation_per_thread_ns: (squares / thread_count - mean * mean).max(0.0).sqrt(),
-                threads: sums.len() as u64,
-                per_node_ns: nodes.iter().map(of_node).collect(),
-            }
+                ..Line::default()
+            };
+            line.with(&sums, thread_count, &nodes)
         };
-        let mut lines: Vec<Line> = pairs
-            .into_iter()
-            .map(|(pair, sums)| line(pair, sums))
-            .collect();
+        Self::sorted(pairs.into_iter().map(|(pair, sums)| line(pair, sums)))
+    }
+
+    /// Computes the profile of threads that have [profiled](raddle_trace::profile) themselves, each
+    /// given with its node. The category of a function is its activity.
+    #[must_use]
+    pub fn of_threads<'a>(threads: impl IntoIterator<Item = (u32, &'a ThreadTimes)>) -> Self {
+        let threads: Vec<(u32, &ThreadTimes)> = threads.into_iter().collect();
+        let mut nodes: Vec<u32> = threads.iter().map(|(node, _)| *node).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let mut pairs: HashMap<(&str, Option<&str>, &str), Vec<(u32, Sum)>> = HashMap::new();
+        for (node, times) in &threads {
+            for function in &times.functions {
+                let caller = function.caller.as_deref();
+                let pair = (&*function.name, caller, function.activity.name());
+                let sum = Sum {
+                    calls: function.calls,
+                    inclusive_ns: function.inclusive_ns,
+                    exclusive_ns: function.exclusive_ns,
+                };
+                pairs.entry(pair).or_default().push((*node, sum));
+            }
+        }
+        Self::sorted(
+            pairs
+                .into_iter()
+                .map(|((function, caller, category), sums)| {
+                    let line = Line {
+                        function: function.to_owned(),
+                        category: category.to_owned(),
+                        caller: caller.map(str::to_owned),
+                        ..Line::default()
+                    };
+                    line.with(&sums, threads.len() as f64, &nodes)
+                }),
+        )
+    }
+
+    fn sorted(lines: impl Iterator<Item = Line>) -> Self {
+        let mut lines: Vec<Line> = lines.collect();
         // By name where times are equal, so that equal recordings give equal profiles.
         lines.sort_by(|one, other| {
             let by_time = other.exclusive_ns.total_cmp(&one.exclusive_ns);
@@ -149,6 +173,30 @@ impl Profile {
                 .then_with(|| one.caller.cmp(&other.caller))
         });
         Self { lines }
+    }
+}
+
+impl Line {
+    /// Fills in the times, which the threads of these nodes have spent.
+    fn with(self, sums: &[(u32, Sum)], thread_count: f64, nodes: &[u32]) -> Self {
+        let total = |value: fn(&Sum) -> f64| sums.iter().map(|(_, sum)| value(sum)).sum::<f64>();
+        let exclusive_ns = total(|sum| sum.exclusive_ns);
+        let mean = exclusive_ns / thread_count;
+        let squares = total(|sum| sum.exclusive_ns * sum.exclusive_ns);
+        let of_node = |node: &u32| {
+            let of_node = sums.iter().filter(|(process, _)| process == node);
+            of_node.map(|(_, sum)| sum.exclusive_ns).sum()
+        };
+        Self {
+            calls: sums.iter().map(|(_, sum)| sum.calls).sum(),
+            inclusive_ns: total(|sum| sum.inclusive_ns),
+            exclusive_ns,
+            mean_per_thread_ns: mean,
+            deviation_per_thread_ns: (squares / thread_count - mean * mean).max(0.0).sqrt(),
+            threads: sums.len() as u64,
+            per_node_ns: nodes.iter().map(of_node).collect(),
+            ..self
+        }
     }
 }
 

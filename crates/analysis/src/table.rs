@@ -80,7 +80,7 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
 
 impl Table {
     /// Creates a table without rows. Each column is a heading and its number of decimals.
-    pub(crate) fn new<'a>(
+    pub fn new<'a>(
         key: &'static str,
         title: &'static str,
         columns: impl IntoIterator<Item = (&'a str, usize)>,
@@ -98,7 +98,7 @@ impl Table {
     }
 
     /// Adds a row.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let row: Vec<Cell> = cells.into_iter().collect();
         debug_assert_eq!(row.len(), self.columns.len(), "{}", self.key);
         self.rows.push(row);

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `homes` | which node is the home of a brick |
 //! | `error` | errors |
+//! | `functions` | the functions that profiles measure |
 //! | `cache` | which line of the cache a key belongs to, and which line is refilled |
 //! | `loading` | the bricks that are on their way, and the threads that wait for them |
 //! | `wire` | requests and answers in messages |
@@ -39,6 +40,7 @@
 
 mod cache;
 mod error;
+mod functions;
 mod homes;
 mod loading;
 mod reader;

@@ -7,6 +7,7 @@
 //!
 //! [`record`] has the functions that record events, [`session`] begins and ends a recording, and
 //! [`events`] has the events that come out. [`monitor`] shows a running process to its user.
+//! [`profile`] adds up the times of functions that are called too often to be recorded.
 
 #![forbid(unsafe_code)]
 
@@ -17,6 +18,7 @@ pub mod export;
 pub mod monitor;
 mod moves;
 mod process;
+pub mod profile;
 pub mod record;
 mod report;
 pub mod session;

@@ -33,6 +33,8 @@ pub struct DirtOptions {
     /// The number of tiles that a worker has been assigned for each of its renderers, at least one.
     /// With two, a renderer need not wait for its next one.
     pub ahead: usize,
+    /// If true, all threads measure their functions.
+    pub profiles: bool,
 }
 
 impl DirtOptions {
@@ -50,6 +52,7 @@ impl DirtOptions {
             homes: HomeRule::default(),
             tiles: TileRule::default(),
             ahead: 2,
+            profiles: false,
         }
     }
 

@@ -2,9 +2,21 @@
 
 use std::ops::AddAssign;
 
+use raddle::net::NodeId;
 use raddle::net::bricks::BrickCounters;
 
+use super::profile::ThreadReport;
 use crate::volume::isosurface::BrickCounts;
+
+/// The reports of a run that has ended.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct RunReport {
+    /// The reports of the workers that are left, by node.
+    pub workers: Vec<(NodeId, WorkerReport)>,
+    /// The times of all threads, if they were profiled, by node.
+    pub threads: Vec<ThreadReport>,
+}
 
 /// The counts of a worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -9,13 +9,15 @@
 use std::time::{Duration, Instant};
 
 use raddle::net::{Data, NetError, Node, NodeId, Port, SendError};
+use raddle_trace::profile::{Activity, Profiler};
 
+use super::SUPERVISOR;
 use super::error::DirtError;
 use super::options::DirtOptions;
-use super::report::WorkerReport;
+use super::profile::{self, Profiled, ThreadReport};
+use super::report::{RunReport, WorkerReport};
 use super::schedule::{Completion, Schedule};
-use super::wire;
-use super::worker::{MESSAGES, messages_of};
+use super::wire::{self, MESSAGES, messages_of};
 use crate::picture::Picture;
 use crate::render::{FrameError, Part, Proceed, TileDone};
 use crate::volume::isosurface::IsosurfaceOptions;
@@ -28,6 +30,9 @@ pub struct Supervisor {
     options: DirtOptions,
     /// The number of the next frame.
     next: u32,
+    profiled: Profiled,
+    /// The times of threads of workers.
+    threads: Vec<ThreadReport>,
 }
 
 #[derive(Debug)]
@@ -60,6 +65,7 @@ enum Received {
     Tile(u32, u32, Vec<[f32; 3]>),
     Failed(u32, String),
     Report(WorkerReport),
+    Profile(Vec<u8>),
     Malformed,
 }
 
@@ -85,6 +91,8 @@ impl Supervisor {
             workers: options.worker_nodes().map(worker).collect(),
             options: options.clone(),
             next: 0,
+            profiled: Profiled::begin(options.profiles, profile::SUPERVISOR, Activity::Compute),
+            threads: Vec::new(),
         };
         let mut missing = usize::from(workers);
         while missing > 0 {
@@ -123,7 +131,9 @@ impl Supervisor {
         self.next = self.next.wrapping_add(1);
         let mut schedule = Schedule::new(frame, scene.frame.size, self.options.tiles);
         let bytes = postcard::to_allocvec(scene).unwrap_or_default();
+        let sending = self.profiled.profile.begin(&profile::SEND_SCENE);
         self.send_to_all(wire::SCENE, &frame.to_le_bytes(), &bytes)?;
+        self.profiled.profile.end(&sending);
         let mut lost = 0;
         (0..self.workers.len()).try_for_each(|index| self.assign(&mut schedule, index))?;
         let mut done = 0;
@@ -134,7 +144,10 @@ impl Supervisor {
                     Received::Tile(frame, number, pixels) => {
                         let completion = schedule.complete(frame, number);
                         if let Completion::Taken(part) | Completion::Last(part) = completion {
-                            if !copy(&mut picture, part, &pixels) {
+                            let copying = self.profiled.profile.call(&profile::COPY_TILE);
+                            let is_whole = copy(&mut picture, part, &pixels);
+                            drop(copying);
+                            if !is_whole {
                                 return Err(DirtError::Malformed(node));
                             }
                             done += 1;
@@ -150,7 +163,10 @@ impl Supervisor {
                         return Err(DirtError::Worker { node, why });
                     }
                     // A failure in an earlier frame has been reported, or did not matter.
-                    Received::Ready | Received::Report(_) | Received::Failed(..) => {}
+                    Received::Ready
+                    | Received::Report(_)
+                    | Received::Profile(_)
+                    | Received::Failed(..) => {}
                     Received::Malformed => return Err(DirtError::Malformed(node)),
                 }
             }
@@ -166,20 +182,31 @@ impl Supervisor {
         })
     }
 
-    /// Ends the run. Returns the reports of the workers that are left, by node. The workers end
-    /// when the node of the supervisor leaves.
+    /// Ends the run. Returns the reports of the workers that are left, and the times of their
+    /// threads. The workers end when the node of the supervisor leaves.
     ///
     /// # Errors
     /// A [`DirtError`] if the system refuses something. The end of a worker is no error.
-    pub fn finish(mut self) -> Result<Vec<(NodeId, WorkerReport)>, DirtError> {
+    pub fn finish(mut self) -> Result<RunReport, DirtError> {
+        let none = Profiled::begin(false, profile::SUPERVISOR, Activity::Compute);
+        let own = std::mem::replace(&mut self.profiled, none);
+        self.threads.extend(own.finish(SUPERVISOR.node));
         self.send_to_all(wire::END, &[], &[])?;
         let is_missing = |worker: &Worker| worker.is_alive && worker.report.is_none();
         while self.workers.iter().any(is_missing) {
             let (received, ended) = self.receive()?;
             for (node, message) in received {
-                if let Received::Report(report) = message {
-                    let index = self.index_of(node);
-                    self.workers[index].report = Some(report);
+                match message {
+                    Received::Report(report) => {
+                        let index = self.index_of(node);
+                        self.workers[index].report = Some(report);
+                    }
+                    Received::Profile(part) => {
+                        if !profile::read(&part, &mut self.threads, node) {
+                            return Err(DirtError::Malformed(node));
+                        }
+                    }
+                    _ => {}
                 }
             }
             if let Some(
@@ -190,10 +217,19 @@ impl Supervisor {
                 self.workers[index].is_alive = false;
             }
         }
-        let reports = self.workers.iter();
-        Ok(reports
-            .filter_map(|worker| Some((worker.node, worker.report?)))
-            .collect())
+        let is_left = |node: u16| {
+            let left = self.workers.iter().filter(|worker| worker.report.is_some());
+            node == SUPERVISOR.node.0 || left.map(|worker| worker.node.0).any(|left| left == node)
+        };
+        let mut threads = std::mem::take(&mut self.threads);
+        threads.retain(|thread| is_left(thread.node));
+        threads.sort_by_key(|thread| (thread.node, thread.renderer));
+        let workers = self.workers.iter();
+        let workers = workers.filter_map(|worker| Some((worker.node, worker.report?)));
+        Ok(RunReport {
+            workers: workers.collect(),
+            threads,
+        })
     }
 
     /// Returns the number of workers that are left.
@@ -208,8 +244,10 @@ impl Supervisor {
     /// Errors other than the end of a node.
     fn receive(&mut self) -> Result<News, DirtError> {
         let mut received = Vec::new();
+        let profiler = &self.profiled.profile;
         loop {
             let polled = self.port.poll(|arrival| {
+                let _call = profiler.call(&profile::READ);
                 let Data::Here(data) = arrival.data else {
                     return;
                 };
@@ -217,7 +255,10 @@ impl Supervisor {
                 received.push((arrival.from.node, message));
             });
             match polled {
-                Ok(0) => self.port.wait(),
+                Ok(0) => {
+                    let _call = profiler.call(&profile::WAIT);
+                    self.port.wait();
+                }
                 Ok(_) => return Ok((received, None)),
                 Err(ended @ (NetError::Died(_) | NetError::Left(_) | NetError::Silent { .. })) => {
                     return Ok((received, Some(ended)));
@@ -247,7 +288,10 @@ impl Supervisor {
             return Ok(());
         }
         let frame = schedule.frame().to_le_bytes();
-        self.send(node, wire::TASKS, &frame, &bytes)
+        let sending = self.profiled.profile.begin(&profile::ASSIGN);
+        let sent = self.send(node, wire::TASKS, &frame, &bytes);
+        self.profiled.profile.end(&sending);
+        sent
     }
 
     /// Handles the end of a worker: its tiles go to others. Returns true if it was alive before.
@@ -314,6 +358,7 @@ fn read(user: u32, metadata: &[u8], data: &[u8]) -> Received {
                 .map_or(wire::NO_FRAME, u32::from_le_bytes);
             Received::Failed(frame, String::from_utf8_lossy(data).into_owned())
         }
+        wire::PROFILE => Received::Profile(data.to_vec()),
         wire::REPORT => WorkerReport::read(data).map_or(Received::Malformed, Received::Report),
         _ => Received::Malformed,
     }

@@ -11,15 +11,18 @@
 //! | failed | to the supervisor | frame (4), or none ([`NO_FRAME`]) | the reason, in UTF-8 |
 //! | lost | to a worker | node (2) | |
 //! | end | to a worker, or from its own renderer that panics | | |
+//! | profile | to the supervisor | | times of a thread, or of some of its tiles, by postcard |
 //! | report | to the supervisor | | counts of the worker (8 each) |
 //!
 //! # Source
 //! BARRIER, SCENE_UPDATE, NEW_TASK and the tiles in Parker, Efficient user-level event
 //! notification, sections 6.2 and 6.3: 12 bytes for each assignment.
 
-use raddle::net::{Message, Port, PortId, SendError};
+use raddle::net::{Message, NodeId, Port, PortId, SendError};
 use raddle_sync::backoff::Backoff;
 
+use super::SUPERVISOR;
+use super::error::DirtError;
 use super::schedule::Assignment;
 use crate::render::Part;
 
@@ -31,6 +34,7 @@ pub(super) const FAILED: u32 = 0xD127_0005;
 pub(super) const LOST: u32 = 0xD127_0006;
 pub(super) const END: u32 = 0xD127_0007;
 pub(super) const REPORT: u32 = 0xD127_0008;
+pub(super) const PROFILE: u32 = 0xD127_0009;
 
 /// The number of no frame: a worker has failed before the first one.
 pub(super) const NO_FRAME: u32 = u32::MAX;
@@ -41,6 +45,30 @@ pub(super) const TASK_BYTES: usize = 12;
 const PIXEL_BYTES: usize = 12;
 /// The number of bytes of the metadata of a tile.
 const TILE_HEAD_BYTES: usize = 8;
+
+/// The port of each node at which its messages arrive.
+pub(super) const MESSAGES: u16 = 0;
+
+/// Returns the port at which the messages of a node arrive.
+pub(super) const fn messages_of(node: NodeId) -> PortId {
+    PortId {
+        node,
+        index: MESSAGES,
+    }
+}
+
+/// Sends a message to the supervisor, and waits for space.
+///
+/// # Errors
+/// As for [`send`].
+pub(super) fn send_to_supervisor(
+    port: &mut Port,
+    user: u32,
+    metadata: &[u8],
+    data: &[u8],
+) -> Result<(), DirtError> {
+    Ok(send(port, SUPERVISOR, user, metadata, data)?)
+}
 
 /// Sends a message, and waits for space.
 ///

@@ -3,55 +3,30 @@
 //! # Source
 //! Parker, Efficient user-level event notification, sections 5.3.2, 6.2 and 6.3.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use raddle::net::bricks::{BrickError, BrickOptions, BrickServer, Bricks, Homes, Store};
-use raddle::net::{Arrival, Data, NetError, Node, NodeId, Port, PortId, SendError};
+use raddle::net::bricks::{BrickOptions, BrickServer, Bricks, Homes, Store};
+use raddle::net::{Arrival, Data, NetError, Node, NodeId, Port, SendError};
 use raddle_sync::lane::LONG_MAX;
+use raddle_trace::profile::{Activity, Profiler};
 
+use super::SUPERVISOR;
 use super::error::DirtError;
 use super::options::{Content, DirtOptions};
-use super::queue::{Queue, Waiter};
+use super::profile::{self, Profiled, ThreadReport};
+use super::queue::Queue;
+use super::renderer::{Renderer, Scene, Task, Voxels};
 use super::report::WorkerReport;
 use super::schedule::Assignment;
 use super::wire::NO_FRAME;
-use super::{SUPERVISOR, wire};
-use crate::volume::isosurface::{BrickAccess, IsosurfaceOptions, Prepared};
-use crate::volume::{BrickLayout, Grid, ValueRanges, VoxelKind};
-
-/// The port of each node at which its messages arrive.
-pub(super) const MESSAGES: u16 = 0;
+use super::wire::{self, MESSAGES, send_to_supervisor};
+use crate::volume::BrickLayout;
 
 /// The time between two looks at the end of a run, of which nothing gives notice.
 const PAUSE: Duration = Duration::from_micros(100);
-
-/// A frame, as a worker knows it.
-#[derive(Debug)]
-struct Scene {
-    frame: u32,
-    options: IsosurfaceOptions,
-    /// The data that its rays need, which the first renderer prepares, or the reason why they
-    /// cannot be prepared.
-    prepared: OnceLock<Result<Prepared, String>>,
-}
-
-/// The voxels that all bricks together have.
-#[derive(Debug)]
-struct Voxels {
-    grid: Grid,
-    kind: VoxelKind,
-    ranges: Arc<ValueRanges>,
-}
-
-/// A tile to be rendered.
-#[derive(Debug)]
-struct Task {
-    scene: Arc<Scene>,
-    assignment: Assignment,
-}
 
 /// Works for the supervisor until it ends the run, or ends itself.
 ///
@@ -89,20 +64,19 @@ pub fn work(
         let mut renderers = Vec::new();
         for index in 1..=options.renderers {
             let renderer = Renderer {
-                access: BrickAccess::new(
-                    bricks.reader(node.port(index)),
-                    layout,
-                    volume.kind,
-                    options.fetch,
-                ),
+                reader: bricks.reader(node.port(index)),
+                layout,
                 volume,
                 queue: &queue,
-                report: WorkerReport::default(),
+                fetch: options.fetch,
             };
             let builder = thread::Builder::new().name(format!("renderer {index}"));
             let started = builder.spawn_scoped(scope, move || {
                 begin(index - 1);
-                renderer.run()
+                match options.profiles {
+                    true => renderer.run_profiled(index - 1),
+                    false => renderer.run(),
+                }
             });
             match started {
                 Ok(started) => renderers.push(started),
@@ -119,8 +93,15 @@ pub fn work(
             server: bricks.server(),
             queue: &queue,
             scene: None,
+            profiled: Profiled::begin(
+                options.profiles,
+                profile::COMMUNICATOR,
+                Activity::Communicate,
+            ),
         };
         communicator.run()?;
+        let mut threads: Vec<ThreadReport> = Vec::new();
+        threads.extend(communicator.take_profile());
         drop(closing);
         // Bricks are served until all renderers have ended: first those of this node, then, until
         // the supervisor leaves, those of the others.
@@ -128,12 +109,18 @@ pub fn work(
         let mut report = WorkerReport::default();
         for renderer in renderers {
             match renderer.join() {
-                Ok(more) => report += more,
+                Ok(ended) => {
+                    report += ended.report;
+                    threads.extend(ended.profile);
+                }
                 Err(panic) => resume_unwind(panic),
             }
         }
+        for part in threads.into_iter().flat_map(profile::write) {
+            send_to_supervisor(&mut communicator.port, wire::PROFILE, &[], &part)?;
+        }
         report.answered = communicator.server.answered();
-        send(&mut communicator.port, wire::REPORT, &[], &report.write())?;
+        send_to_supervisor(&mut communicator.port, wire::REPORT, &[], &report.write())?;
         match communicator.serve_while(|| true) {
             Err(DirtError::Supervisor(NetError::Left(_))) => Ok(()),
             other => other,
@@ -152,7 +139,7 @@ pub fn refuse(node: &Node, why: &str) -> Result<(), DirtError> {
 fn refuse_by(port: &mut Port, why: &str) -> Result<(), DirtError> {
     let len = why.floor_char_boundary(LONG_MAX.min(why.len()));
     let frame = NO_FRAME.to_le_bytes();
-    send(port, wire::FAILED, &frame, &why.as_bytes()[..len])
+    send_to_supervisor(port, wire::FAILED, &frame, &why.as_bytes()[..len])
 }
 
 /// Closes the queue when it is dropped.
@@ -209,11 +196,6 @@ fn start_bricks(
     Ok(started?)
 }
 
-/// Sends a message to the supervisor, and waits for space.
-fn send(port: &mut Port, user: u32, metadata: &[u8], data: &[u8]) -> Result<(), DirtError> {
-    Ok(wire::send(port, SUPERVISOR, user, metadata, data)?)
-}
-
 /// The thread that receives all messages of a worker.
 struct Communicator<'a> {
     node: &'a Node,
@@ -221,6 +203,7 @@ struct Communicator<'a> {
     server: BrickServer,
     queue: &'a Queue<Task>,
     scene: Option<Arc<Scene>>,
+    profiled: Profiled,
 }
 
 /// The outcome of a message of the supervisor.
@@ -236,12 +219,13 @@ enum Received {
 impl Communicator<'_> {
     /// Receives messages until the supervisor ends the run.
     fn run(&mut self) -> Result<(), DirtError> {
-        send(&mut self.port, wire::READY, &[], &[])?;
+        send_to_supervisor(&mut self.port, wire::READY, &[], &[])?;
         loop {
             let mut received = Vec::new();
-            let server = &mut self.server;
+            let (server, profiler) = (&mut self.server, &self.profiled.profile);
             let polled = self.port.poll(|arrival| {
-                if !server.receive(&arrival) {
+                if !server.receive_profiled(&arrival, profiler) {
+                    let _call = profiler.call(&profile::READ);
                     received.push(read(&arrival));
                 }
             });
@@ -255,15 +239,27 @@ impl Communicator<'_> {
                     Received::Malformed(from) => return Err(DirtError::Malformed(from)),
                 }
             }
-            let has_sent = self.server.send(&mut self.port);
+            let profiler = &self.profiled.profile;
+            let has_sent = self.server.send_profiled(&mut self.port, profiler);
             match polled {
-                Ok(0) if has_sent => self.port.wait(),
-                // The threads of another node have to receive before there is space.
-                Ok(0) => thread::yield_now(),
+                Ok(0) => {
+                    let _call = profiler.call(&profile::WAIT);
+                    match has_sent {
+                        true => self.port.wait(),
+                        // The threads of another node have to receive before there is space.
+                        false => thread::yield_now(),
+                    }
+                }
                 Ok(_) => {}
                 Err(error) => self.note_end(error)?,
             }
         }
+    }
+
+    /// Ends the profile of this thread.
+    fn take_profile(&mut self) -> Option<ThreadReport> {
+        let none = Profiled::begin(false, profile::COMMUNICATOR, Activity::Communicate);
+        std::mem::replace(&mut self.profiled, none).finish(self.node.id())
     }
 
     /// Answers requests for bricks for as long as `is_needed`, after the end of the run.
@@ -285,6 +281,7 @@ impl Communicator<'_> {
 
     /// Begins a frame. The tiles of earlier frames are no longer wanted.
     fn begin(&mut self, scene: Arc<Scene>) {
+        let _call = self.profiled.profile.call(&profile::BEGIN_SCENE);
         self.queue
             .retain(|task| task.assignment.frame == scene.frame);
         self.scene = Some(scene);
@@ -292,6 +289,7 @@ impl Communicator<'_> {
 
     fn put(&self, assignments: Vec<Assignment>) {
         let Some(scene) = &self.scene else { return };
+        let _call = self.profiled.profile.call(&profile::PUSH);
         let wanted = assignments.into_iter();
         let wanted = wanted.filter(|assignment| assignment.frame == scene.frame);
         self.queue.push_all(wanted.map(|assignment| Task {
@@ -342,98 +340,4 @@ fn scene_of(metadata: &[u8], data: &[u8]) -> Option<Scene> {
         options: postcard::from_bytes(data).ok()?,
         prepared: OnceLock::new(),
     })
-}
-
-/// A thread that renders tiles.
-struct Renderer<'a> {
-    access: BrickAccess,
-    volume: &'a Voxels,
-    queue: &'a Queue<Task>,
-    report: WorkerReport,
-}
-
-impl Renderer<'_> {
-    /// Renders tiles until the run ends. Returns the counts.
-    ///
-    /// A panic ends the run for this worker, which the communicator has to notice.
-    fn run(mut self) -> WorkerReport {
-        let caught = catch_unwind(AssertUnwindSafe(|| self.render_all()));
-        if let Err(panic) = caught {
-            let own = messages_of(self.access.reader().port().id().node);
-            // An error means that the run has ended anyway.
-            let _ = wire::send(self.access.reader().port(), own, wire::END, &[], &[]);
-            resume_unwind(panic);
-        }
-        self.report.bricks = *self.access.reader().counters();
-        self.report
-    }
-
-    fn render_all(&mut self) {
-        let mut waiter = Waiter::default();
-        let (mut pixels, mut bytes) = (Vec::new(), Vec::new());
-        while let Some(task) = self.queue.pop(&mut waiter) {
-            let sent = match self.render(&task, &mut pixels) {
-                Ok(()) => {
-                    wire::write_pixels(&pixels, &mut bytes);
-                    let Assignment { frame, number, .. } = task.assignment;
-                    let head = wire::tile_head(frame, number);
-                    send(self.access.reader().port(), wire::TILE, &head, &bytes)
-                }
-                // The communicator has ended, and with it this worker.
-                Err(Failure::NoServer) => break,
-                Err(Failure::Reason(why)) => {
-                    let frame = task.assignment.frame.to_le_bytes();
-                    send(
-                        self.access.reader().port(),
-                        wire::FAILED,
-                        &frame,
-                        why.as_bytes(),
-                    )
-                }
-            };
-            if sent.is_err() {
-                // The supervisor has ended. The communicator reports that.
-                break;
-            }
-        }
-    }
-
-    fn render(&mut self, task: &Task, pixels: &mut Vec<[f32; 3]>) -> Result<(), Failure> {
-        let scene = &task.scene;
-        let prepared = scene.prepared.get_or_init(|| {
-            let Voxels { grid, ranges, .. } = self.volume;
-            let prepared = Prepared::with_ranges(grid, ranges, scene.options.clone());
-            prepared.map_err(|error| error.to_string())
-        });
-        let prepared = prepared.as_ref();
-        let prepared = prepared.map_err(|why| Failure::Reason(why.clone()))?;
-        let part = task.assignment.part;
-        pixels.clear();
-        pixels.resize(part.pixel_count(), [0.0; 3]);
-        let rendered = prepared.render_part(&mut self.access, part, pixels);
-        match rendered {
-            Ok(work) => {
-                self.report.tiles += 1;
-                self.report.pixels += part.pixel_count() as u64;
-                self.report.work += work;
-                Ok(())
-            }
-            Err(BrickError::NoServer { .. }) => Err(Failure::NoServer),
-            Err(error) => Err(Failure::Reason(error.to_string())),
-        }
-    }
-}
-
-/// The reason why a tile was not rendered.
-enum Failure {
-    NoServer,
-    Reason(String),
-}
-
-/// Returns the port at which the messages of a node arrive.
-pub(super) const fn messages_of(node: NodeId) -> PortId {
-    PortId {
-        node,
-        index: MESSAGES,
-    }
 }

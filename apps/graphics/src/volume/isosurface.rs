@@ -26,6 +26,7 @@ mod brick_cells;
 mod cells;
 mod crossings;
 mod extract;
+mod functions;
 mod options;
 mod prepared;
 mod screen;

@@ -119,7 +119,7 @@ fn check(kind: TransportKind, options: &DirtOptions, is_in_memory: bool) -> Vec<
             assert!(is_same, "{kind}, {options:?}");
             assert_eq!(found.lost, 0);
         }
-        supervisor.finish().expect("all workers run")
+        supervisor.finish().expect("all workers run").workers
     });
     for ended in ended {
         ended.expect("no worker fails");
@@ -309,7 +309,7 @@ fn check_without_one(kind: TransportKind, answers: Answers, bricks: u64) {
         }
         assert_eq!(lost, 1, "{answers}, {kind}, {bricks}");
         assert_eq!(supervisor.worker_count(), 2);
-        let reports = supervisor.finish().expect("two workers are left");
+        let reports = supervisor.finish().expect("two workers are left").workers;
         assert_eq!(reports.len(), 2);
         // The workers serve each other until the supervisor leaves.
         drop(first);
@@ -355,7 +355,7 @@ fn a_run_ends_with_tiles_under_way() {
                     stopped,
                     Err(DirtError::Frame(FrameError::Stopped))
                 ));
-                supervisor.finish().expect("all workers run").len()
+                supervisor.finish().expect("all workers run").workers.len()
             });
             assert_eq!(count, 3);
             for ended in ended {

@@ -14,6 +14,7 @@ use raddle_graphics::volume::isosurface::{
 };
 use raddle_graphics::volume::{BrickLayout, Macrocells, Volume, Voxels};
 use raddle_sync::prim::{AtomicBool, Relaxed};
+use raddle_trace::profile::NoProfile;
 
 /// The picture: not a multiple of the edge of a tile.
 const SIZE: (u32, u32) = (75, 61);
@@ -183,7 +184,7 @@ fn check(volume: &Volume, options: &IsosurfaceOptions, case: Case) {
     let layout = BrickLayout::new(volume.grid(), case.edge, kind.bytes()).expect("a valid edge");
     let mut hits = 0;
     with_bricks(volume, layout, case, |reader| {
-        let mut access = BrickAccess::new(reader, layout, kind, case.fetch);
+        let mut access = BrickAccess::new(reader, layout, kind, case.fetch, NoProfile);
         for part in parts() {
             let mut pixels = vec![[9.0; 3]; part.pixel_count()];
             let counts = prepared.render_part(&mut access, part, &mut pixels);

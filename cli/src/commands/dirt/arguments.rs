@@ -86,6 +86,9 @@ pub(crate) struct DirtArguments {
     /// Print the work of each node and its counts of bricks
     #[arg(long, help_heading = OUTPUT)]
     stats: bool,
+    /// Measure all functions of all threads, and print their calls and times
+    #[arg(long, help_heading = OUTPUT)]
+    pub(super) profile: bool,
     #[command(flatten)]
     output_options: OutputOptions,
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use raddle::net::NodeId;
 use raddle::net::bricks::BrickCounters;
-use raddle_graphics::dirt::{SupervisedFrame, WorkerReport};
+use raddle_graphics::dirt::{SupervisedFrame, ThreadReport, WorkerReport};
 use raddle_graphics::volume::BrickLayout;
 use serde_json::json;
 
 use super::arguments::{DirtArguments, Job};
+use super::profile;
 use super::subject::Subject;
 use crate::arguments::Options;
 use crate::report::{Column, Columns, Count, Plain, Report, Row};
@@ -29,6 +30,8 @@ pub(super) struct Rendered {
     pub(super) lost: usize,
     /// The reports of the nodes that are left.
     pub(super) reports: Vec<(NodeId, WorkerReport)>,
+    /// The times of their threads, if they were profiled.
+    pub(super) threads: Vec<ThreadReport>,
 }
 
 impl Rendered {
@@ -40,6 +43,7 @@ impl Rendered {
             assignments: 0,
             lost: 0,
             reports: Vec::new(),
+            threads: Vec::new(),
         }
     }
 
@@ -111,6 +115,9 @@ pub(super) fn report(
     report.field("by_node", table.objects());
     if options.stats {
         report.requested(&format!("\n{}", table.text()));
+    }
+    if arguments.profile {
+        profile::describe(&rendered.threads, &mut report);
     }
     report
 }

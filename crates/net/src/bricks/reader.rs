@@ -7,9 +7,11 @@ use std::sync::Arc;
 use raddle_sync::backoff::Backoff;
 use raddle_sync::lines::Pin;
 use raddle_sync::wait::{SpinBudget, WaitCell};
+use raddle_trace::profile::{NoProfile, Profiler};
 
 use super::cache::Bytes;
 use super::error::BrickError;
+use super::functions::{GET, LOAD, PREFETCH, PRODUCE, READ, REQUEST, WAIT};
 use super::loading::{Begun, Crowd, Held, Lead};
 use super::wire::{self, AnswerHead};
 use super::{Answers, Bricks};
@@ -140,6 +142,20 @@ impl BrickReader {
     /// A [`BrickError`] if there is no such brick, or its home does not answer.
     #[inline]
     pub fn get(&mut self, key: u64) -> Result<Pinned<'_>, BrickError> {
+        self.get_profiled(key, &NoProfile)
+    }
+
+    /// [Returns a brick](Self::get), and measures the parts of the work.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    #[inline]
+    pub fn get_profiled(
+        &mut self,
+        key: u64,
+        profiler: &impl Profiler,
+    ) -> Result<Pinned<'_>, BrickError> {
+        let _call = profiler.call(&GET);
         let Some((home, place)) = self.bricks.homes.home(key) else {
             return Err(self.no_such_brick(key));
         };
@@ -162,8 +178,18 @@ impl BrickReader {
             *counters.hit(is_own) += u64::from(!is_counted);
             return Ok(Pinned(Way::Hit(pin)));
         }
+        let _call = profiler.call(&LOAD);
         loop {
-            let missed = miss(bricks, port, (cell, budget), counters, key, (home, place));
+            let waiting = (&*cell, &mut *budget);
+            let missed = miss(
+                bricks,
+                port,
+                waiting,
+                counters,
+                key,
+                (home, place),
+                profiler,
+            );
             match missed {
                 Err(error) if bricks.recover(&error) => {}
                 other => return other.map(Pinned),
@@ -177,15 +203,28 @@ impl BrickReader {
     /// # Errors
     /// As [`get`](Self::get), for the first brick that fails.
     pub fn prefetch(&mut self, keys: &[u64]) -> Result<(), BrickError> {
+        self.prefetch_profiled(keys, &NoProfile)
+    }
+
+    /// [Requests bricks](Self::prefetch), and measures the parts of the work.
+    ///
+    /// # Errors
+    /// As [`prefetch`](Self::prefetch).
+    pub fn prefetch_profiled(
+        &mut self,
+        keys: &[u64],
+        profiler: &impl Profiler,
+    ) -> Result<(), BrickError> {
+        let _call = profiler.call(&PREFETCH);
         self.prefetched.clear();
-        match self.request_all(keys) {
+        match self.request_all(keys, profiler) {
             // The bricks of a home that has ended are produced when they are asked for.
             Err(error) if self.bricks.recover(&error) => Ok(()),
             other => other,
         }
     }
 
-    fn request_all(&mut self, keys: &[u64]) -> Result<(), BrickError> {
+    fn request_all(&mut self, keys: &[u64], profiler: &impl Profiler) -> Result<(), BrickError> {
         let bricks = Arc::clone(&self.bricks);
         let mut leads: Vec<(Lead<'_>, usize, u64)> = Vec::new();
         for &key in keys {
@@ -204,12 +243,18 @@ impl BrickReader {
         let alone = leads.iter().filter(|(lead, ..)| lead.is_alone());
         let alone: Vec<u64> = alone.map(|(lead, ..)| lead.key()).collect();
         let outcomes = match bricks.options.answers {
-            Answers::Get => self.get_all(&bricks, leads),
-            Answers::Direct => {
-                let leads = leads.into_iter().map(|(lead, home, _)| (lead, home));
-                collect(&bricks, &mut self.port, &mut self.counters, leads.collect())
+            Answers::Get => {
+                let _call = profiler.call(&READ);
+                self.get_all(&bricks, leads)
             }
-            Answers::Handler => self.ask_server(&bricks, leads),
+            Answers::Direct => {
+                let _call = profiler.call(&WAIT);
+                let leads = leads.into_iter().map(|(lead, home, _)| (lead, home));
+                let leads = leads.collect();
+                let (port, counters) = (&mut self.port, &mut self.counters);
+                collect(&bricks, port, counters, leads, profiler)
+            }
+            Answers::Handler => self.ask_server(&bricks, leads, profiler),
         };
         let mut first_error = None;
         for (key, outcome) in outcomes {
@@ -262,14 +307,20 @@ impl BrickReader {
     }
 
     /// Leaves bricks to the server, requests them, and waits.
-    fn ask_server(&mut self, bricks: &Bricks, leads: Vec<(Lead<'_>, usize, u64)>) -> Outcomes {
+    fn ask_server(
+        &mut self,
+        bricks: &Bricks,
+        leads: Vec<(Lead<'_>, usize, u64)>,
+        profiler: &impl Profiler,
+    ) -> Outcomes {
         // The server must know the places before the first answer arrives.
         let leave = |(lead, home, _): (Lead<'_>, usize, u64)| {
             let key = lead.key();
             (key, home, lead.leave_to_server(&self.cell))
         };
         let left: Vec<_> = leads.into_iter().map(leave).collect();
-        request_for_server(bricks, &mut self.port, &mut self.counters, &left);
+        request_for_server(bricks, &mut self.port, &mut self.counters, &left, profiler);
+        let _call = profiler.call(&WAIT);
         let (cell, budget) = (&self.cell, &mut self.budget);
         left.into_iter()
             .map(|(key, _, crowd)| (key, crowd.wait(cell, budget)))
@@ -316,6 +367,7 @@ fn miss<'a>(
     counters: &mut BrickCounters,
     key: u64,
     (home, place): (usize, u64),
+    profiler: &impl Profiler,
 ) -> Result<Way<'a>, BrickError> {
     let is_own = bricks.my_home == Some(home);
     loop {
@@ -329,6 +381,7 @@ fn miss<'a>(
                 return Ok(Way::Hit(pin));
             }
             Begun::Join(crowd) => {
+                let _call = profiler.call(&WAIT);
                 // If there is no brick, the leader has given up.
                 if let Some(held) = crowd.wait(cell, budget)? {
                     let count = if is_own {
@@ -342,7 +395,16 @@ fn miss<'a>(
             }
             Begun::Lead(lead) => {
                 let is_alone = lead.is_alone();
-                let loaded = load(bricks, port, (cell, budget), counters, lead, (home, place))?;
+                let waiting = (cell, &mut *budget);
+                let loaded = load(
+                    bricks,
+                    port,
+                    waiting,
+                    counters,
+                    lead,
+                    (home, place),
+                    profiler,
+                )?;
                 if let Some(held) = loaded {
                     if is_own {
                         counters.local += 1;
@@ -366,15 +428,18 @@ fn load(
     counters: &mut BrickCounters,
     mut lead: Lead<'_>,
     (home, place): (usize, u64),
+    profiler: &impl Profiler,
 ) -> Result<Option<Held>, BrickError> {
     let key = lead.key();
     if bricks.my_home == Some(home) {
+        let _call = profiler.call(&PRODUCE);
         let read = bricks.read_own(key, lead.bytes_mut());
         let home = bricks.me;
         let read = read.map_err(|why| BrickError::Source { key, home, why });
         return lead.end(read).map(Some);
     }
     if let Some(backup) = bricks.backup_of(home) {
+        let _call = profiler.call(&PRODUCE);
         counters.recovered += 1;
         let home = bricks.homes.nodes()[home];
         let read = backup.read(key, lead.bytes_mut());
@@ -383,18 +448,22 @@ fn load(
     }
     match bricks.options.answers {
         Answers::Get => {
+            let _call = profiler.call(&READ);
             let read = read_remote(bricks, port, counters, &mut lead, home, place);
             lead.end(read).map(Some)
         }
         Answers::Direct => {
-            let mut outcomes = collect(bricks, port, counters, vec![(lead, home)]);
+            let _call = profiler.call(&WAIT);
+            let leads = vec![(lead, home)];
+            let mut outcomes = collect(bricks, port, counters, leads, profiler);
             outcomes.pop().map_or(Ok(None), |(_, outcome)| outcome)
         }
         Answers::Handler => {
             // The server must know the place before the answer arrives.
             let crowd = lead.leave_to_server(cell);
             let left = [(key, home, Arc::clone(&crowd))];
-            request_for_server(bricks, port, counters, &left);
+            request_for_server(bricks, port, counters, &left, profiler);
+            let _call = profiler.call(&WAIT);
             crowd.wait(cell, budget)
         }
     }
@@ -433,7 +502,9 @@ fn request_for_server(
     port: &mut Port,
     counters: &mut BrickCounters,
     wanted: &[(u64, usize, Arc<Crowd>)],
+    profiler: &impl Profiler,
 ) {
+    let _call = profiler.call(&REQUEST);
     // The bricks were left to the server before this look. So the last server that ends either sees
     // them, or has been counted as ended here.
     let has_server = bricks.has_server();
@@ -521,10 +592,13 @@ fn collect(
     port: &mut Port,
     counters: &mut BrickCounters,
     mut leads: Vec<(Lead<'_>, usize)>,
+    profiler: &impl Profiler,
 ) -> Outcomes {
     let mut outcomes = Vec::with_capacity(leads.len());
     let wanted = leads.iter().map(|(lead, home)| (lead.key(), *home));
+    let requesting = profiler.call(&REQUEST);
     let failures = request(bricks, port, counters, wanted);
+    drop(requesting);
     let mut fail_home = |leads: &mut Vec<(Lead<'_>, usize)>, home: usize, error: SendError| {
         while let Some(index) = leads.iter().position(|&(_, of)| of == home) {
             let lead = leads.swap_remove(index).0;

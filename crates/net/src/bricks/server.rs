@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 use raddle_sync::lane::LONG_MAX;
 use raddle_sync::prim::Relaxed;
+use raddle_trace::profile::{NoProfile, Profiler};
 
 use super::error::BrickError;
+use super::functions::{ANSWER, HANDLE_ANSWER, HANDLE_REQUEST, PRODUCE, WAKE};
 use super::wire::{self, AnswerHead};
 use super::{Answers, Bricks};
 use crate::address::{NodeId, PortId};
@@ -48,12 +50,18 @@ impl BrickServer {
 
     /// Receives a message about bricks. Returns false for any other message.
     pub fn receive(&mut self, arrival: &Arrival<'_>) -> bool {
+        self.receive_profiled(arrival, &NoProfile)
+    }
+
+    /// [Receives a message](Self::receive), and measures the parts of the work.
+    pub fn receive_profiled(&mut self, arrival: &Arrival<'_>, profiler: &impl Profiler) -> bool {
         let Data::Here(data) = arrival.data else {
             return false;
         };
         let metadata = arrival.message.metadata;
         match arrival.message.user {
             wire::REQUEST => {
+                let _call = profiler.call(&HANDLE_REQUEST);
                 let ports = self.bricks.port_count;
                 // A port that does not exist gets no answer.
                 if let Some((index, keys)) = wire::read_request(metadata, data)
@@ -66,12 +74,16 @@ impl BrickServer {
                     self.waiting.extend(keys.map(|key| (to, key)));
                 }
             }
-            wire::ANSWER => self.fill(arrival.from.node, metadata, data),
+            wire::ANSWER => {
+                let _call = profiler.call(&HANDLE_ANSWER);
+                self.fill(arrival.from.node, metadata, data, profiler);
+            }
             wire::REFUSAL => {
+                let _call = profiler.call(&HANDLE_ANSWER);
                 if let Some(key) = wire::read_refusal(metadata) {
                     let why = String::from_utf8_lossy(data).into_owned();
                     let home = arrival.from.node;
-                    self.finish(key, Err(BrickError::Source { key, home, why }));
+                    self.finish(key, Err(BrickError::Source { key, home, why }), profiler);
                 }
             }
             _ => return false,
@@ -83,8 +95,14 @@ impl BrickServer {
     ///
     /// An answer to a node that has ended is dropped.
     pub fn send(&mut self, port: &mut Port) -> bool {
+        self.send_profiled(port, &NoProfile)
+    }
+
+    /// [Sends answers](Self::send), and measures the parts of the work.
+    pub fn send_profiled(&mut self, port: &mut Port, profiler: &impl Profiler) -> bool {
         while let Some(&(to, key)) = self.waiting.front() {
-            match self.send_first(port, to, key) {
+            let _call = profiler.call(&ANSWER);
+            match self.send_first(port, to, key, profiler) {
                 Err(SendError::Full) => return false,
                 Ok(is_brick) => self.answered += u64::from(is_brick),
                 Err(_) => {}
@@ -96,7 +114,13 @@ impl BrickServer {
     }
 
     /// Sends the rest of the first brick, or a refusal. Returns true if it was the brick.
-    fn send_first(&mut self, port: &mut Port, to: PortId, key: u64) -> Result<bool, SendError> {
+    fn send_first(
+        &mut self,
+        port: &mut Port,
+        to: PortId,
+        key: u64,
+        profiler: &impl Profiler,
+    ) -> Result<bool, SendError> {
         let bricks = &self.bricks;
         let own = bricks.my_home.and_then(|mine| {
             let (home, place) = bricks.homes.home(key)?;
@@ -107,6 +131,7 @@ impl BrickServer {
             Some(bytes) => Ok(bytes),
             None => {
                 let produced = self.produced.get_or_insert_with(|| {
+                    let _call = profiler.call(&PRODUCE);
                     let mut bytes = vec![0; bricks.options.brick_bytes];
                     if own.is_none() {
                         return Err("this node is not its home".into());
@@ -171,24 +196,25 @@ impl BrickServer {
     }
 
     /// Writes a part of an answer into its line.
-    fn fill(&self, home: NodeId, metadata: &[u8], data: &[u8]) {
+    fn fill(&self, home: NodeId, metadata: &[u8], data: &[u8], profiler: &impl Profiler) {
         let Some(head) = AnswerHead::read(metadata) else {
             return;
         };
         let bricks = &self.bricks;
         let (key, expected) = (head.key, bricks.options.brick_bytes);
         if let Some(why) = head.fault(data.len(), expected) {
-            self.finish(key, Err(BrickError::Source { key, home, why }));
+            self.finish(key, Err(BrickError::Source { key, home, why }), profiler);
             return;
         }
         let (cache, at) = (&bricks.cache, head.at as usize);
         let is_whole = bricks.loading.add_part(cache, head.key, at, data);
         if is_whole && head.is_last {
-            self.finish(head.key, Ok(()));
+            self.finish(head.key, Ok(()), profiler);
         }
     }
 
-    fn finish(&self, key: u64, outcome: Result<(), BrickError>) {
+    fn finish(&self, key: u64, outcome: Result<(), BrickError>, profiler: &impl Profiler) {
+        let _call = profiler.call(&WAKE);
         self.bricks.loading.finish(&self.bricks.cache, key, outcome);
     }
 }

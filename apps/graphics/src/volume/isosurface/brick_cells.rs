@@ -16,9 +16,11 @@ use std::cell::{Cell as Kept, RefCell};
 use std::fmt;
 
 use raddle::net::bricks::{BrickError, BrickReader};
+use raddle_trace::profile::{NoProfile, Profiler};
 
 use super::active::active_in_block;
 use super::cells::{Cells, LeafCells, LeafPlace, cells_inside};
+use super::functions::{ENTER, READ_MACROCELL};
 use crate::volume::bricks::BrickLayout;
 use crate::volume::cell::Cell;
 use crate::volume::grid::Grid;
@@ -63,9 +65,11 @@ impl fmt::Display for BrickFetch {
     }
 }
 
-/// The access of one thread to the voxels of a volume in bricks.
+/// The access of one thread to the voxels of a volume in bricks. The profiler measures the work of
+/// the thread.
 #[derive(Debug)]
-pub struct BrickAccess {
+pub struct BrickAccess<P = NoProfile> {
+    profiler: P,
     reader: BrickReader,
     layout: BrickLayout,
     kind: VoxelKind,
@@ -74,7 +78,7 @@ pub struct BrickAccess {
     kept: Box<dyn Any + Send>,
 }
 
-impl BrickAccess {
+impl<P: Profiler> BrickAccess<P> {
     /// Returns the access to the bricks of `reader`, which are divided by `layout` and have voxels
     /// of this type.
     ///
@@ -86,10 +90,12 @@ impl BrickAccess {
         layout: BrickLayout,
         kind: VoxelKind,
         fetch: BrickFetch,
+        profiler: P,
     ) -> Self {
         let found = reader.bricks().options().brick_bytes;
         assert_eq!(found, layout.brick_bytes(), "bytes of a brick");
         Self {
+            profiler,
             reader,
             layout,
             kind,
@@ -102,6 +108,23 @@ impl BrickAccess {
     #[must_use]
     pub const fn reader(&mut self) -> &mut BrickReader {
         &mut self.reader
+    }
+
+    /// Returns the profiler.
+    #[must_use]
+    pub const fn profiler(&self) -> &P {
+        &self.profiler
+    }
+
+    /// Returns the reader and the profiler.
+    pub const fn parts(&mut self) -> (&mut BrickReader, &P) {
+        (&mut self.reader, &self.profiler)
+    }
+
+    /// Returns the reader and the profiler, and ends the access.
+    #[must_use]
+    pub fn into_parts(self) -> (BrickReader, P) {
+        (self.reader, self.profiler)
     }
 
     /// Returns the type of the voxels.
@@ -158,7 +181,8 @@ const fn place_of([x, y, z]: [usize; 3]) -> usize {
 }
 
 /// The cells of a volume in bricks, for one thread and one part of a picture.
-pub(crate) struct BrickCells<'a, T> {
+pub(crate) struct BrickCells<'a, T, P> {
+    profiler: &'a P,
     reader: RefCell<&'a mut BrickReader>,
     kept: RefCell<&'a mut KeptBlocks<T>>,
     layout: BrickLayout,
@@ -171,7 +195,7 @@ pub(crate) struct BrickCells<'a, T> {
 }
 
 /// The cells of a macrocell.
-pub(crate) enum BrickLeaf<'a, 'r, T> {
+pub(crate) enum BrickLeaf<'a, 'r, T, P> {
     /// Its voxels, and its cells that contain a surface.
     Block {
         voxels: [T; BLOCK],
@@ -180,14 +204,14 @@ pub(crate) enum BrickLeaf<'a, 'r, T> {
     },
     /// The source, and its cells that are in the volume.
     Lazy {
-        source: &'a BrickCells<'r, T>,
+        source: &'a BrickCells<'r, T, P>,
         inside: u64,
     },
 }
 
-impl<'r, T: Voxel> BrickCells<'r, T> {
+impl<'r, T: Voxel, P: Profiler> BrickCells<'r, T, P> {
     /// Returns the cells of a volume with this grid, in which surfaces have these values.
-    pub(crate) fn new(grid: &Grid, access: &'r mut BrickAccess, isovalues: &[f64]) -> Self {
+    pub(crate) fn new(grid: &Grid, access: &'r mut BrickAccess<P>, isovalues: &[f64]) -> Self {
         if !access.kept.is::<KeptBlocks<T>>() {
             access.kept = Box::new(KeptBlocks::<T>::new());
         }
@@ -197,6 +221,7 @@ impl<'r, T: Voxel> BrickCells<'r, T> {
         let thresholds: Vec<T> = isovalues.iter().filter_map(|&it| T::at_least(it)).collect();
         kept.begin(&thresholds);
         Self {
+            profiler: &access.profiler,
             reader: RefCell::new(&mut access.reader),
             kept: RefCell::new(kept),
             layout: access.layout,
@@ -256,7 +281,8 @@ impl<'r, T: Voxel> BrickCells<'r, T> {
                 let (begin_y, len_y) = part(1, y);
                 for x in from[0]..=to[0] {
                     let (begin_x, len_x) = part(0, x);
-                    match reader.get(self.layout.key([x, y, z])) {
+                    let key = self.layout.key([x, y, z]);
+                    match reader.get_profiled(key, self.profiler) {
                         Ok(bytes) => {
                             visit(&bytes, [begin_x, begin_y, begin_z], [len_x, len_y, len_z])
                         }
@@ -285,13 +311,13 @@ impl<'r, T: Voxel> BrickCells<'r, T> {
             }
         }
         let mut reader = self.reader.borrow_mut();
-        if let Err(error) = reader.prefetch(&keys) {
+        if let Err(error) = reader.prefetch_profiled(&keys, self.profiler) {
             *self.error.borrow_mut() = Some(error);
         }
     }
 
     /// Returns the voxels of a macrocell.
-    fn block(&self, leaf: [usize; 3]) -> BrickLeaf<'_, 'r, T> {
+    fn block(&self, leaf: [usize; 3]) -> BrickLeaf<'_, 'r, T, P> {
         let mut kept = self.kept.borrow_mut();
         let kept = &mut **kept;
         let place = place_of(leaf);
@@ -312,6 +338,7 @@ impl<'r, T: Voxel> BrickCells<'r, T> {
     /// Reads the voxels of a macrocell. If they are not available, it counts as empty, and is not
     /// kept.
     fn read_block(&self, leaf: [usize; 3], kept: &mut KeptBlocks<T>) {
+        let _call = self.profiler.call(&READ_MACROCELL);
         let first = leaf.map(|at| EDGE * at);
         let len = [0, 1, 2].map(|axis: usize| (self.cells[axis] + 1 - first[axis]).min(SIDE));
         if self.reader.borrow().has_latency() {
@@ -371,14 +398,21 @@ impl<'r, T: Voxel> BrickCells<'r, T> {
     }
 }
 
-impl<'r, T: Voxel> Cells for BrickCells<'r, T> {
+impl<'r, T: Voxel, P: Profiler> Cells for BrickCells<'r, T, P> {
     type Leaf<'b>
-        = BrickLeaf<'b, 'r, T>
+        = BrickLeaf<'b, 'r, T, P>
     where
         Self: 'b;
+    type Profiler = P;
+
+    #[inline(always)]
+    fn profiler(&self) -> &P {
+        self.profiler
+    }
 
     #[inline]
-    fn enter(&self, place: LeafPlace) -> BrickLeaf<'_, 'r, T> {
+    fn enter(&self, place: LeafPlace) -> BrickLeaf<'_, 'r, T, P> {
+        let _call = self.profiler.call(&ENTER);
         self.entered.set(self.entered.get() + 1);
         match self.fetch {
             BrickFetch::Macrocell => self.block(place.at),
@@ -395,7 +429,7 @@ impl<'r, T: Voxel> Cells for BrickCells<'r, T> {
     }
 }
 
-impl<T: Voxel> LeafCells for BrickLeaf<'_, '_, T> {
+impl<T: Voxel, P: Profiler> LeafCells for BrickLeaf<'_, '_, T, P> {
     #[inline(always)]
     fn active(&self) -> u64 {
         match self {

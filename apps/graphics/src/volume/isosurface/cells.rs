@@ -9,6 +9,8 @@ use crate::volume::macrocells::EDGE;
 use crate::volume::occupancy::bit;
 use crate::volume::voxels::Voxel;
 
+use raddle_trace::profile::{NoProfile, Profiler};
+
 use super::active::ActiveCells;
 
 /// The place of a macrocell: its position, and its word and bit in the occupancy.
@@ -25,6 +27,11 @@ pub(crate) trait Cells {
     type Leaf<'a>: LeafCells
     where
         Self: 'a;
+    /// The measurement of the work.
+    type Profiler: Profiler;
+
+    /// Returns the profiler of the thread that follows the rays.
+    fn profiler(&self) -> &Self::Profiler;
 
     /// Enters a macrocell.
     fn enter(&self, place: LeafPlace) -> Self::Leaf<'_>;
@@ -79,6 +86,12 @@ impl<T: Voxel> Cells for ArrayCells<'_, T> {
         = ArrayLeaf<'b, T>
     where
         Self: 'b;
+    type Profiler = NoProfile;
+
+    #[inline(always)]
+    fn profiler(&self) -> &NoProfile {
+        &NoProfile
+    }
 
     #[inline(always)]
     fn enter(&self, place: LeafPlace) -> ArrayLeaf<'_, T> {

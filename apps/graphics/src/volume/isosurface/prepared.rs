@@ -7,6 +7,7 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 
 use raddle::net::bricks::BrickError;
+use raddle_trace::profile::Profiler;
 
 use super::brick_cells::{BrickAccess, BrickCells};
 use super::cells::Cells;
@@ -135,29 +136,29 @@ impl Prepared {
     /// The [`BrickError`] of a brick that the part needs.
     /// # Panics
     /// Panics if `pixels` has another number of pixels than the part.
-    pub fn render_part(
+    pub fn render_part<P: Profiler>(
         &self,
-        access: &mut BrickAccess,
+        access: &mut BrickAccess<P>,
         part: Part,
         pixels: &mut [[f32; 3]],
     ) -> Result<BrickCounts, BrickError> {
         match access.kind() {
-            VoxelKind::U8 => self.part::<u8>(access, part, pixels),
-            VoxelKind::I8 => self.part::<i8>(access, part, pixels),
-            VoxelKind::U16 => self.part::<u16>(access, part, pixels),
-            VoxelKind::I16 => self.part::<i16>(access, part, pixels),
-            VoxelKind::F32 => self.part::<f32>(access, part, pixels),
+            VoxelKind::U8 => self.part::<u8, P>(access, part, pixels),
+            VoxelKind::I8 => self.part::<i8, P>(access, part, pixels),
+            VoxelKind::U16 => self.part::<u16, P>(access, part, pixels),
+            VoxelKind::I16 => self.part::<i16, P>(access, part, pixels),
+            VoxelKind::F32 => self.part::<f32, P>(access, part, pixels),
         }
     }
 
-    fn part<T: Voxel>(
+    fn part<T: Voxel, P: Profiler>(
         &self,
-        access: &mut BrickAccess,
+        access: &mut BrickAccess<P>,
         part: Part,
         pixels: &mut [[f32; 3]],
     ) -> Result<BrickCounts, BrickError> {
         let isovalues = self.options.isovalues();
-        let source = BrickCells::<T>::new(&self.grid, access, &isovalues);
+        let source = BrickCells::<T, P>::new(&self.grid, access, &isovalues);
         let tracer = self.tracer(source);
         let frame = &self.options.frame;
         let rays = render::render_part(&tracer, &self.camera, frame, part, pixels);

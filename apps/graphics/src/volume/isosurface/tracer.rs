@@ -3,9 +3,11 @@
 use std::ops::ControlFlow;
 
 use glam::{Vec3, Vec4};
+use raddle_trace::profile::Profiler;
 
 use super::cells::{Cells, LeafCells, LeafPlace};
 use super::crossings::{Crossings, Hit, Way};
+use super::functions::{FOLLOW, HIT_CELL, SHADE};
 use super::options::{IsosurfaceCounts, IsosurfaceOptions, SURFACES_MAX, Surface};
 use super::screen::Corners;
 use crate::bounds::Bounds;
@@ -205,6 +207,7 @@ impl<'a, C: Cells> Tracer<'a, C> {
         let Some(span) = ray.span_in(at, span) else {
             return ControlFlow::Continue(());
         };
+        let _call = self.source.profiler().call(&HIT_CELL);
         counts.cells += 1;
         let way = Way::new(ray, at, span);
         if let [surface] = self.surfaces {
@@ -236,6 +239,7 @@ impl<'a, C: Cells> Tracer<'a, C> {
         let mut found = [const { None }; LANES];
         self.cells(packet, slabs, |lane, at, cell| {
             let crossing = rays[lane].as_ref().and_then(|(ray, span)| {
+                let _call = self.source.profiler().call(&HIT_CELL);
                 let way = Way::new(ray, at, ray.span_in(at, span)?);
                 counts.cells += 1;
                 let crossing = way.first_crossing(cell, &self.surfaces[0])?;
@@ -329,6 +333,7 @@ impl<'a, C: Cells> Tracer<'a, C> {
         points: impl Iterator<Item = (&'r Ray, Hit)> + Clone,
         counts: &mut IsosurfaceCounts,
     ) -> [Vec3; FOUR] {
+        let _call = self.source.profiler().call(&SHADE);
         let [mut gradient, mut direction, mut albedo] = [[[0.0; FOUR]; 3]; 3];
         for (lane, (ray, hit)) in points.clone().enumerate().take(FOUR) {
             let of_hit = match self.is_smooth {
@@ -408,6 +413,7 @@ impl<C: Cells> Integrator for Tracer<'_, C> {
 
     #[inline]
     fn colour(&self, sample: &Sample, counts: &mut IsosurfaceCounts) -> Vec3 {
+        let _call = self.source.profiler().call(&FOLLOW);
         let mut light = Light::new();
         let slabs = self.slabs(sample.position);
         if slabs.is_none_or(|(_, slabs)| !slabs.is_empty())
@@ -430,6 +436,7 @@ impl<C: Cells> Integrator for Tracer<'_, C> {
             }
             return;
         }
+        let _call = self.source.profiler().call(&FOLLOW);
         let mut lights = [Light::new(); LANES];
         let mut world = [NO_RAY; LANES];
         let mut rays = [None; LANES];
