@@ -11,6 +11,7 @@ use super::times::{FunctionTimes, ThreadTimes};
 
 /// The sums of a function and its caller. Times are in ticks.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 struct Sums {
     calls: Cell<u64>,
     /// The calls that are open.

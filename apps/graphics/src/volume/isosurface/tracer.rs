@@ -7,7 +7,7 @@ use raddle_trace::profile::Profiler;
 
 use super::cells::{Cells, LeafCells, LeafPlace};
 use super::crossings::{Crossings, Hit, Way};
-use super::functions::{FOLLOW, HIT_CELL, SHADE};
+use super::functions::{FOLLOW, SHADE, TEST_CELLS};
 use super::options::{IsosurfaceCounts, IsosurfaceOptions, SURFACES_MAX, Surface};
 use super::screen::Corners;
 use crate::bounds::Bounds;
@@ -98,6 +98,7 @@ impl<'a, C: Cells> Tracer<'a, C> {
                 bit: occupancy::bit(leaf),
             });
             let active = inside.active();
+            let _call = self.source.profiler().call(&TEST_CELLS);
             let first = leaf.map(|at| EDGE * at);
             let end = [0, 1, 2].map(|axis: usize| self.cells[axis].min(first[axis] + EDGE));
             ray.walk::<0, B>([first, end], part, |at, _| {
@@ -142,6 +143,7 @@ impl<'a, C: Cells> Tracer<'a, C> {
             }
             let at = leaf.at;
             let inside = self.source.enter(LeafPlace { at, word, bit });
+            let _call = self.source.profiler().call(&TEST_CELLS);
             packet.cells(leaf, inside.active(), &mut left, |passage, left| {
                 let at = passage.at();
                 let Some(cell) = inside.cell(at) else {
@@ -207,7 +209,6 @@ impl<'a, C: Cells> Tracer<'a, C> {
         let Some(span) = ray.span_in(at, span) else {
             return ControlFlow::Continue(());
         };
-        let _call = self.source.profiler().call(&HIT_CELL);
         counts.cells += 1;
         let way = Way::new(ray, at, span);
         if let [surface] = self.surfaces {
@@ -239,7 +240,6 @@ impl<'a, C: Cells> Tracer<'a, C> {
         let mut found = [const { None }; LANES];
         self.cells(packet, slabs, |lane, at, cell| {
             let crossing = rays[lane].as_ref().and_then(|(ray, span)| {
-                let _call = self.source.profiler().call(&HIT_CELL);
                 let way = Way::new(ray, at, ray.span_in(at, span)?);
                 counts.cells += 1;
                 let crossing = way.first_crossing(cell, &self.surfaces[0])?;
