@@ -7,7 +7,7 @@
 // (how many of them run), `queue`, `extreme` (the last of many), `misses`, `packets`. `node`
 // combines them as a fixed point, and `tracer` is the program on nodes. `study` asks the questions
 // of chapter 8. `parameters` has one line for each parameter in its registry; files in `machines/`
-// give values, and `calibrate` derives them from measurements. `simulate` is the simulator.
+// give values; `calibrate` and `characterise` derive them from measurements. `simulate` is the simulator.
 //
 // Derivations are Markdown with LaTeX in `maths/`. The build converts them to MathML.
 //
@@ -16,6 +16,7 @@
 
 mod calibrate;
 pub mod chain;
+mod characterise;
 mod error;
 pub mod extreme;
 pub mod misses;
@@ -30,6 +31,7 @@ pub mod tracer;
 pub mod units;
 
 pub use calibrate::Measured;
+pub use characterise::Characterised;
 pub use error::{DomainError, ModelError, Origin};
 pub use parameters::Parameters;
 pub use tracer::{Prediction, Scenario, predict};

@@ -2,6 +2,10 @@
 //!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/misses.md"))]
 
+mod fit;
+
+pub use self::fit::{CountedMisses, MissFit};
+
 use crate::error::{DomainError, above_zero};
 use crate::packets::PacketFormat;
 use crate::units::Bytes;
@@ -17,6 +21,9 @@ pub struct MissModel {
     pub per_log_renderers: f64,
     /// The number of frames in which the misses were counted.
     pub frames: f64,
+    /// If true, the terms count misses as if no node had bricks of its own. With `n` nodes, `1/n`
+    /// of them are none.
+    pub is_remote_only: bool,
 }
 
 impl MissModel {
@@ -31,7 +38,18 @@ impl MissModel {
         let all = self
             .per_log_renderers
             .mul_add(renderers.ln(), self.per_node.mul_add(nodes, self.base));
-        Ok(above_zero("tracer.misses", all)? / (frames * nodes * renderers))
+        let all = above_zero("tracer.misses", all)? * self.remote_share(nodes);
+        Ok(all / (frames * nodes * renderers))
+    }
+}
+
+impl MissModel {
+    /// Returns the share of the counted misses that are misses on this number of nodes.
+    pub(crate) fn remote_share(&self, nodes: f64) -> f64 {
+        match self.is_remote_only {
+            true => 1.0 - 1.0 / nodes,
+            false => 1.0,
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use std::path::Path;
 pub use self::registry::{ALL, Parameter};
 
 use crate::error::{DomainError, ModelError, Origin};
+use crate::misses::MissModel;
 use crate::packets::PacketFormat;
 use crate::speed::SpeedCurve;
 use crate::units::{Bandwidth, Bytes, Nanoseconds, Rate};
@@ -199,6 +200,8 @@ pub struct Tracer {
     pub misses_per_log_renderers: f64,
     /// The number of frames in which the misses were counted.
     pub frames: u32,
+    /// 1 if those misses are counted as if no node had bricks of its own, otherwise 0.
+    pub remote_only: u32,
     /// The size of a request on the wire.
     pub request: Bytes,
     /// The size of a response on the wire, for bricks of `brick_edge`.
@@ -223,6 +226,14 @@ pub struct Tracer {
     pub pixel_bytes: u32,
     /// The size of the header of a tile's message, in bytes.
     pub tile_header_bytes: u32,
+    /// The work of a renderer to return a tile, as measured.
+    pub tile: Nanoseconds,
+    /// The work of a handler for an assignment, as measured.
+    pub assignment: Nanoseconds,
+    /// The work of a handler for the scene of a frame, as measured.
+    pub scene: Nanoseconds,
+    /// The work of the supervisor for a tile, as measured.
+    pub supervise: Nanoseconds,
 }
 
 impl Interface {
@@ -234,6 +245,22 @@ impl Interface {
 }
 
 impl Tracer {
+    /// Returns the miss model.
+    pub(crate) fn miss_model(&self) -> MissModel {
+        MissModel {
+            base: self.misses,
+            per_node: self.misses_per_node,
+            per_log_renderers: self.misses_per_log_renderers,
+            frames: f64::from(self.frames),
+            is_remote_only: self.remote_only != 0,
+        }
+    }
+
+    /// Returns the number of tiles of a frame.
+    pub(crate) fn tiles(&self) -> f64 {
+        (f64::from(self.image_pixels) / f64::from(self.tile_pixels)).ceil()
+    }
+
     /// Returns the work of a handler for a miss, on this core: for the answer, and for the request.
     pub(crate) fn handler_parts(&self) -> (Nanoseconds, Nanoseconds) {
         let handle = self.handle / self.core_speedup;

@@ -11,11 +11,13 @@
 //! and 8.
 
 mod applied;
+mod cpu;
 mod scenario;
 mod supervisor;
 
 use serde::Serialize;
 
+pub use self::cpu::CpuTime;
 pub use self::scenario::{Answers, Delay, QueueModel, Scenario, Sends, Slower};
 pub use self::supervisor::Supervisor;
 
@@ -85,6 +87,8 @@ pub struct Prediction {
     pub link_load: f64,
     /// The handler's queue with capacity for a request of each renderer, M/M/1/B.
     pub queue: QueueOf,
+    /// The CPU time of a frame.
+    pub cpu: CpuTime,
     /// The load of the supervisor's link, which the times above do not consider.
     pub supervisor: Supervisor,
     /// The expected largest of as many normal draws as there are nodes, `I_n`.
@@ -174,6 +178,7 @@ impl Prediction {
                 messages_mean: queue.jobs(),
                 response: queue.response(),
             },
+            cpu: CpuTime::of(parameters, scenario)?,
             supervisor: Supervisor::of(parameters, mean_frame / (1.0 - imbalance)),
             largest_expected,
             imbalance,

@@ -7,6 +7,7 @@ const STUDY: MissModel = MissModel {
     per_node: 4_454.49,
     per_log_renderers: 823_834.0,
     frames: 110.0,
+    is_remote_only: false,
 };
 
 #[test]

@@ -256,14 +256,17 @@ pub const ALL: &[Parameter] = parameters! {
     "tracer.misses": Range::Between(1.0, 1e18),
         "misses of all frames on all nodes, without the next two terms",
         |p| Place::Real(&mut p.tracer.misses);
-    "tracer.misses_per_node": Range::Between(0.0, 1e18), "additional misses for each node",
+    "tracer.misses_per_node": Range::Between(-1e18, 1e18), "additional misses for each node",
         |p| Place::Real(&mut p.tracer.misses_per_node);
-    "tracer.misses_per_log_renderers": Range::Between(0.0, 1e18),
+    "tracer.misses_per_log_renderers": Range::Between(-1e18, 1e18),
         "additional misses, times the natural logarithm of a node's renderers",
         |p| Place::Real(&mut p.tracer.misses_per_log_renderers);
     "tracer.frames": Range::Between(1.0, 1e9),
         "number of frames in which those misses were counted",
         |p| Place::Whole(&mut p.tracer.frames);
+    "tracer.remote_only": Range::Between(0.0, 1.0),
+        "1 if misses are counted as if no node had bricks of its own; 1/nodes of them are none",
+        |p| Place::Whole(&mut p.tracer.remote_only);
     "tracer.request_bytes": Range::Between(1.0, 1e9), "size of a request on the wire",
         |p| Place::Real(&mut p.tracer.request.0);
     "tracer.response_bytes": Range::Between(1.0, 1e9),
@@ -292,4 +295,15 @@ pub const ALL: &[Parameter] = parameters! {
         |p| Place::Whole(&mut p.tracer.pixel_bytes);
     "tracer.tile_header_bytes": Range::Between(0.0, 1e6), "size of the header of a tile's message",
         |p| Place::Whole(&mut p.tracer.tile_header_bytes);
+    "tracer.tile_ns": Range::Between(0.0, 1e9), "work of a renderer to return a tile, as measured",
+        |p| Place::Real(&mut p.tracer.tile.0);
+    "tracer.assignment_ns": Range::Between(0.0, 1e9),
+        "work of a handler for an assignment, as measured",
+        |p| Place::Real(&mut p.tracer.assignment.0);
+    "tracer.scene_ns": Range::Between(0.0, 1e9),
+        "work of a handler for the scene of a frame, as measured",
+        |p| Place::Real(&mut p.tracer.scene.0);
+    "tracer.supervise_ns": Range::Between(0.0, 1e9),
+        "work of the supervisor for a tile, as measured",
+        |p| Place::Real(&mut p.tracer.supervise.0);
 };

@@ -6,7 +6,7 @@
 
 use super::scenario::{Answers, QueueModel, Scenario, Sends, Slower};
 use crate::error::{DomainError, ModelError};
-use crate::misses::{Brick, MissModel};
+use crate::misses::Brick;
 use crate::node::{Links, Node, Queues, Waits};
 use crate::parameters::Parameters;
 use crate::units::{Bytes, Nanoseconds};
@@ -18,13 +18,9 @@ impl Scenario {
     /// Returns the number of misses of one renderer in one frame.
     pub(crate) fn misses(&self, parameters: &Parameters) -> Result<f64, DomainError> {
         let tracer = &parameters.tracer;
-        let model = MissModel {
-            base: tracer.misses,
-            per_node: tracer.misses_per_node,
-            per_log_renderers: tracer.misses_per_log_renderers,
-            frames: f64::from(tracer.frames),
-        };
-        let misses = model.per_renderer(self.nodes, self.renderers)?;
+        let misses = tracer
+            .miss_model()
+            .per_renderer(self.nodes, self.renderers)?;
         let edge = self.brick_edge.unwrap_or(tracer.brick_edge);
         let growth = self
             .brick_law

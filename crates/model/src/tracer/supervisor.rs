@@ -44,7 +44,7 @@ impl Supervisor {
     /// Returns the load of the link for frames that take `frame`.
     pub(super) fn of(parameters: &Parameters, frame: Nanoseconds) -> Self {
         let (tracer, network) = (&parameters.tracer, &parameters.network);
-        let tiles = (f64::from(tracer.image_pixels) / f64::from(tracer.tile_pixels)).ceil();
+        let tiles = tracer.tiles();
         let data = u64::from(tracer.tile_pixels) * u64::from(tracer.pixel_bytes);
         let data = data + u64::from(tracer.tile_header_bytes);
         let tile = parameters.packets().wire(data);

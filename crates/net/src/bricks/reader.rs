@@ -240,6 +240,9 @@ impl BrickReader {
                 leads.push((lead, home, place));
             }
         }
+        if leads.is_empty() {
+            return Ok(());
+        }
         let alone = leads.iter().filter(|(lead, ..)| lead.is_alone());
         let alone: Vec<u64> = alone.map(|(lead, ..)| lead.key()).collect();
         let outcomes = match bricks.options.answers {
