@@ -1,6 +1,7 @@
 //! `raddle dirt`: surfaces of equal value, rendered by several nodes that share a volume in bricks.
 
 mod arguments;
+mod characterise;
 mod nodes;
 mod profile;
 mod report;
@@ -8,7 +9,7 @@ mod subject;
 
 use raddle::net::Node;
 use raddle_graphics::dirt::{DirtError, DirtOptions, Supervisor};
-use raddle_graphics::picture;
+use raddle_graphics::picture::{self, Picture};
 
 pub(super) use self::arguments::{DirtArguments, EXAMPLES};
 
@@ -32,6 +33,9 @@ pub(super) fn run(
     options: &Options,
 ) -> Result<Option<Report>, CliError> {
     arguments.check()?;
+    if arguments.characterise.is_wanted() {
+        return characterise::run(arguments, options).map(Some);
+    }
     let mut job = arguments.nodes.job(&subject::origin(&arguments.input)?)?;
     job.options.profiles = arguments.profile;
     let paths = numbered(&arguments.output, 0..arguments.frames);
@@ -40,7 +44,10 @@ pub(super) fn run(
         output::check_apart(path, arguments.input.file.as_deref())?;
     }
     let plan = nodes::plan(&job, options)?;
-    let lead = |node: &Node, subject| lead(node, subject, arguments, &job.options, options.quiet);
+    let lead = |node: &Node, subject| {
+        let save = |index: u32, picture: &Picture| Ok(picture.save(&paths[index as usize])?);
+        lead(node, subject, arguments, &job.options, options.quiet, save)
+    };
     let Some(rendered) = nodes::run(&job, plan.as_ref(), arguments, options, lead)? else {
         return Ok(None);
     };
@@ -48,13 +55,14 @@ pub(super) fn run(
     Ok(Some(report.on(plan.map_or(RanOn::Nothing, RanOn::Plan))))
 }
 
-/// Supervises the nodes: renders all pictures, and writes them.
+/// Supervises the nodes: renders all pictures, and calls `save` with each.
 fn lead(
     node: &Node,
     subject: Subject,
     arguments: &DirtArguments,
     dirt: &DirtOptions,
     quiet: bool,
+    mut save: impl FnMut(u32, &Picture) -> Result<(), CliError>,
 ) -> Result<Rendered, CliError> {
     let (grid, range, offset) = (subject.grid, subject.range, subject.offset);
     if !quiet && arguments.iso_step == 0.0 {
@@ -65,10 +73,9 @@ fn lead(
     let first = arguments.surfaces.options(&arguments.view, offset);
     let pixels = u64::from(arguments.view.size.width) * u64::from(arguments.view.size.height);
     let pixels = pixels * u64::from(arguments.frames);
-    let paths = numbered(&arguments.output, 0..arguments.frames);
     let mut rendered = Rendered::new(subject);
     let phase = Phase::begin("rendering", quiet);
-    for (index, path) in (0_u32..).zip(&paths) {
+    for index in 0..arguments.frames {
         let mut scene = first.clone();
         scene.view = turned(&first.view, &grid, arguments.turns(index))
             .map_err(|source| refused(source.moved_by(offset).into()))?;
@@ -85,7 +92,7 @@ fn lead(
             DirtError::Isosurface(source) => refused(source),
             error => failed(error),
         })?;
-        frame.picture.save(path)?;
+        save(index, &frame.picture)?;
         rendered.add(&frame);
     }
     drop(phase);

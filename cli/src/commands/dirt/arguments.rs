@@ -13,6 +13,7 @@ use raddle_graphics::volume::BRICK_EDGE_MAX;
 use raddle_graphics::volume::isosurface::BrickFetch;
 use raddle_topology::Affinity;
 
+use super::characterise::CharacteriseArguments;
 use crate::arguments::model::one_of;
 use crate::arguments::nodes::{NODES_MAX, transport_parser};
 use crate::arguments::values::Bytes;
@@ -31,6 +32,9 @@ Examples:
   raddle dirt head.bricks --iso 400 -o skull.png --on-demand --cache 16M
   raddle dirt --scene spheres:2892 --on-demand --iso 4000 -o large.png --nodes 4
   mpirun --bind-to none -n 5 raddle dirt head.nrrd --iso 400 -o skull.png
+  raddle dirt --scene spheres:256 --iso 4000 --frames 6 --turn 30 --size 512x512 --cache 1M \
+    --characterise -o dirt.toml
+  raddle predict --parameters dirt.toml --nodes 64 --renderers 1
 
 A supervisor divides each picture into tiles and assigns them to the nodes. The volume is cut into
 bricks, each of which has a home among the nodes. A node keeps the bricks of which it is the home,
@@ -54,7 +58,8 @@ pub(crate) struct DirtArguments {
     pub(super) input: VolumeArguments,
     #[command(flatten)]
     pub(super) surfaces: SurfaceArguments,
-    /// File for the picture; its extension (.png, .ppm or .exr) selects the format
+    /// File for the picture; its extension (.png, .ppm or .exr) selects the format. With
+    /// --characterise: file for the parameters (.toml)
     #[arg(short, long, value_name = "PICTURE", value_hint = ValueHint::FilePath, required = true)]
     pub(super) output: PathBuf,
     /// Number of pictures
@@ -76,6 +81,8 @@ pub(crate) struct DirtArguments {
     pub(super) view: ViewArguments,
     #[command(flatten)]
     pub(super) nodes: NodeArguments,
+    #[command(flatten)]
+    pub(super) characterise: CharacteriseArguments,
     /// CPUs of the renderers: auto, none, compact, scatter, or a list such as 0,2,4-7 [default:
     /// auto]
     #[arg(long, value_name = "WHERE", help_heading = DIRT)]
@@ -101,16 +108,16 @@ pub(super) struct NodeArguments {
     /// mpirun has started]
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..NODES_MAX))]
-    nodes: Option<u16>,
+    pub(super) nodes: Option<u16>,
     /// Number of renderers of each node [default: the number of CPUs of this machine, divided by
     /// that of its nodes]
     #[arg(long, value_name = "R")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=RENDERERS_MAX))]
-    renderers: Option<u16>,
+    pub(super) renderers: Option<u16>,
     /// Transport of messages and bricks; with threads, the nodes are threads of this process
     /// [default: shm, or mpi if mpirun has started this process]
     #[arg(long, value_name = "NAME", value_parser = transport_parser(TransportKind::ALL))]
-    transport: Option<TransportKind>,
+    pub(super) transport: Option<TransportKind>,
     /// Voxels along an edge of a brick [default: 12, or that of a file of bricks]
     #[arg(long, value_name = "VOXELS")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=BRICK_EDGE_MAX as i64))]
@@ -133,7 +140,7 @@ pub(super) struct NodeArguments {
     /// Way of a brick: by the thread that receives messages (handler), directly to the renderer,
     /// or by a read of the home's memory (get) [default: get, or direct with --on-demand]
     #[arg(long, value_name = "NAME", value_parser = one_of(Answers::ALL, Answers::name))]
-    answers: Option<Answers>,
+    pub(super) answers: Option<Answers>,
     /// Read the bricks of a file of raddle bricks, or generate those of a --scene, when they are
     /// needed, so that the volume can be larger than the memory
     #[arg(long)]

@@ -90,7 +90,7 @@ pub(super) fn run(
 }
 
 /// Runs the nodes that render as threads of this process.
-fn run_threads(
+pub(super) fn run_threads(
     job: &Job,
     plan: Option<&Plan>,
     subject: &Subject,

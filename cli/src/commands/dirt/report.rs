@@ -54,6 +54,11 @@ impl Rendered {
         self.lost += frame.lost;
     }
 
+    /// Returns the time of each picture.
+    pub(super) fn times(&self) -> &[Duration] {
+        &self.times
+    }
+
     /// Returns the counts of all nodes together.
     pub(super) fn sum(&self) -> WorkerReport {
         let mut sum = WorkerReport::default();

@@ -24,7 +24,6 @@ pub struct Chart {
 
 /// The meaning of the numbers of an axis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct Axis {
     /// The name of the quantity.
     pub name: &'static str,
@@ -57,7 +56,9 @@ pub struct Note {
 }
 
 impl Chart {
-    pub(super) fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
+    /// Creates a chart without lines.
+    #[must_use]
+    pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
         Self {
             title: title.into(),
             x,
@@ -67,7 +68,7 @@ impl Chart {
     }
 
     /// Adds a line.
-    pub(super) fn line(&mut self, name: impl Into<String>, points: Vec<(f64, f64)>) -> &mut Self {
+    pub fn line(&mut self, name: impl Into<String>, points: Vec<(f64, f64)>) -> &mut Self {
         self.lines.push(Line {
             name: name.into(),
             points,

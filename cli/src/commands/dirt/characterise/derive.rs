@@ -1,0 +1,79 @@
+//! The properties of the program that follow from a run with a profile.
+
+use raddle_model::Characterised;
+use raddle_model::misses::MissFit;
+use raddle_model::units::{Bytes, Nanoseconds};
+use raddle_trace::profile::Activity;
+
+use super::run::{Kind, Run, Runs};
+
+/// The bytes of a message besides its data: a cache line.
+const HEADER_BYTES: u32 = 64;
+/// The bytes of a key, which is the data of a request.
+const KEY_BYTES: u32 = 8;
+/// The bytes of a pixel in a tile: three floats.
+const PIXEL_BYTES: u32 = 12;
+
+/// Returns the properties of the program. `run` has a profile and at least two nodes; `largest` is
+/// the run with the most nodes, for the imbalance.
+pub(super) fn characterised(
+    run: &Run,
+    largest: &Run,
+    fit: &MissFit,
+    runs: &Runs<'_>,
+) -> Characterised {
+    let frames = f64::from(run.frames);
+    let misses = run.misses().max(1.0);
+    let tiles = run.rendered.sum().tiles.max(1) as f64;
+    let scenes = frames * f64::from(run.nodes);
+    let per = |(_, ns): (f64, f64), count: f64| Nanoseconds((ns / count).max(0.0));
+    let handler = |functions: &[&str]| run.of(Kind::Communicator, functions);
+    // A communicator receives requests, answers, assignments and scenes.
+    let (requests, _) = handler(&["handle request"]);
+    let (answers, _) = handler(&["handle answer"]);
+    let (others, _) = handler(&["read message"]);
+    let received = (requests + answers + others).max(1.0);
+    let (_, receiving) = handler(&["communicator"]);
+    let per_message = receiving.max(0.0) / received;
+    let supervisor_ns =
+        run.total_ns(Kind::Supervisor) - run.time_ns(Kind::Supervisor, Activity::Idle);
+    let layout = &runs.subject.layout;
+    let size = runs.size();
+    let pixels = size.0 * size.1;
+    let element_bytes = layout.brick_bytes() / layout.edge().pow(3);
+    Characterised {
+        render: Nanoseconds(run.time_ns(Kind::Renderer, Activity::Compute) / frames),
+        request: per(
+            run.of(Kind::Renderer, &["send request", "read from home"]),
+            misses,
+        ),
+        // One request may be for several bricks.
+        receive: Nanoseconds(per_message * (requests + answers) / (2.0 * misses)),
+        handle_request: per(handler(&["handle request", "produce brick"]), misses),
+        answer: per(handler(&["send answer"]), misses),
+        handle_answer: per(handler(&["handle answer"]), misses),
+        wake: per(handler(&["wake threads"]), misses),
+        tile: per(run.of(Kind::Renderer, &["send tile"]), tiles),
+        assignment: per(handler(&["read message", "push tasks"]), tiles)
+            + Nanoseconds(per_message * others / tiles),
+        scene: per(handler(&["begin scene"]), scenes),
+        supervise: Nanoseconds(supervisor_ns.max(0.0) / tiles),
+        misses: fit.model,
+        request_bytes: Bytes(f64::from(HEADER_BYTES + KEY_BYTES)),
+        // An edge is at most 1,024, and an element at most 4 bytes.
+        brick: (layout.edge() as u32, element_bytes as u32, HEADER_BYTES),
+        imbalance: (imbalance(largest), u32::from(largest.nodes.max(2))),
+        pixels: (
+            pixels,
+            (f64::from(pixels) * frames / tiles).round().max(1.0) as u32,
+        ),
+        tile_bytes: (PIXEL_BYTES, HEADER_BYTES),
+        renderers: run.renderers.into(),
+    }
+}
+
+/// Returns the share of time in which renderers wait for work.
+pub(super) fn imbalance(run: &Run) -> f64 {
+    let waiting = run.time_ns(Kind::Renderer, Activity::WaitForWork);
+    (waiting / run.total_ns(Kind::Renderer).max(1.0)).clamp(0.0, 0.99)
+}
