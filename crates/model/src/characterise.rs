@@ -18,6 +18,8 @@ use crate::units::{Bytes, Nanoseconds};
 pub struct Characterised {
     /// The work of all renderers for a frame, without requests and tiles.
     pub render: Nanoseconds,
+    /// The work of the renderers of a node to prepare a frame.
+    pub prepare: Nanoseconds,
     /// The work of a renderer to request a brick.
     pub request: Nanoseconds,
     /// The work of handlers to receive a message.
@@ -90,6 +92,7 @@ impl Parameters {
         let tracer = &mut changed.tracer;
         tracer.render = found.render;
         tracer.core_speedup = 1.0;
+        tracer.prepare = found.prepare;
         // The model has one time for sending.
         let longer = found.answer - found.request;
         tracer.handle = (found.handle_request + found.handle_answer + longer).max(Nanoseconds(1.0));
@@ -130,6 +133,7 @@ mod tests {
         let ns = Nanoseconds;
         Characterised {
             render: ns(2e9),
+            prepare: ns(1e6),
             request: ns(500.0),
             receive: ns(100.0),
             handle_request: ns(120.0),
@@ -163,14 +167,14 @@ mod tests {
         let (nodes, tiles) = (4.0, 4_096.0);
         let misses = (1e6 + 1e3 * nodes) / 10.0 * (1.0 - 1.0 / nodes);
         let cpu = CpuTime::of(&parameters, &Scenario::new(4, 1)).expect("in range");
-        let renderers = 2e9 + misses * 500.0 + tiles * 9_000.0;
+        let renderers = 2e9 + misses * 500.0 + tiles * 9_000.0 + nodes * 1e6;
         assert!((cpu.renderers.0 / renderers - 1.0).abs() < 1e-9, "{cpu:?}");
         let of_miss = 2.0 * 100.0 + 120.0 + 700.0 + 400.0 + 4_000.0;
         let handlers = misses * of_miss + tiles * 1_500.0 + nodes * 900.0;
         assert!((cpu.handlers.0 / handlers - 1.0).abs() < 1e-9, "{cpu:?}");
         // A single node has all bricks.
         let one = CpuTime::of(&parameters, &Scenario::new(1, 2)).expect("in range");
-        let renderers = 2e9 + tiles * 9_000.0;
+        let renderers = 2e9 + tiles * 9_000.0 + 1e6;
         assert!((one.renderers.0 / renderers - 1.0).abs() < 1e-9, "{one:?}");
         assert_eq!(one.supervisor, cpu.supervisor);
         assert!(one.total() < cpu.total());

@@ -232,6 +232,8 @@ pub struct Tracer {
     pub assignment: Nanoseconds,
     /// The work of a handler for the scene of a frame, as measured.
     pub scene: Nanoseconds,
+    /// The work of the renderers of a node to prepare a frame, as measured.
+    pub prepare: Nanoseconds,
     /// The work of the supervisor for a tile, as measured.
     pub supervise: Nanoseconds,
 }

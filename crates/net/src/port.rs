@@ -317,6 +317,12 @@ impl Port {
         Ok(count)
     }
 
+    /// Sets how long the waits of this port spin, such as never, if the threads of all nodes
+    /// together are more than the CPUs.
+    pub fn set_budget(&mut self, budget: SpinBudget) {
+        self.budget = budget;
+    }
+
     /// Waits until [`poll`](Self::poll) has something to return: a message with a doorbell, or the
     /// end of a node.
     ///

@@ -1,9 +1,12 @@
 //! The options of a run, which are the same on all nodes, and the volume.
 
 use std::sync::Arc;
+use std::thread;
 
 use raddle::net::bricks::{Answers, Associativity, Backup, BrickSource, HomeRule};
 use raddle::net::{NodeId, Shape};
+
+use raddle_sync::wait::SpinBudget;
 
 use super::tiles::TileRule;
 use crate::volume::isosurface::BrickFetch;
@@ -33,6 +36,9 @@ pub struct DirtOptions {
     /// The number of tiles that a worker has been assigned for each of its renderers, at least one.
     /// With two, a renderer need not wait for its next one.
     pub ahead: usize,
+    /// True if the threads of all workers on a machine are more than its CPUs. Then no thread spins
+    /// while it waits.
+    pub is_crowded: bool,
     /// If true, all threads measure their functions.
     pub profiles: bool,
 }
@@ -52,7 +58,24 @@ impl DirtOptions {
             homes: HomeRule::default(),
             tiles: TileRule::default(),
             ahead: 2,
+            is_crowded: Self::is_crowded(usize::from(workers), renderers),
             profiles: false,
+        }
+    }
+
+    /// Returns true if this machine has fewer CPUs than threads: a communicator and renderers of
+    /// each worker, and a supervisor.
+    #[must_use]
+    pub fn is_crowded(workers: usize, renderers: u16) -> bool {
+        let cpus = thread::available_parallelism().map_or(1, usize::from);
+        workers * (usize::from(renderers) + 1) + 1 > cpus
+    }
+
+    /// Returns the budget of a thread that waits.
+    pub(super) const fn budget(&self) -> SpinBudget {
+        match self.is_crowded {
+            true => SpinBudget::none(),
+            false => SpinBudget::of_price(1),
         }
     }
 

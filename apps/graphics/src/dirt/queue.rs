@@ -31,6 +31,16 @@ pub(super) struct Waiter {
     budget: SpinBudget,
 }
 
+impl Waiter {
+    /// Returns the waiting of a thread that spins for this long.
+    pub(super) fn new(budget: SpinBudget) -> Self {
+        Self {
+            budget,
+            ..Self::default()
+        }
+    }
+}
+
 impl<T> Default for Queue<T> {
     fn default() -> Self {
         Self {

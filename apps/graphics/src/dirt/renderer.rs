@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use raddle::net::Port;
 use raddle::net::bricks::{BrickError, BrickReader};
 use raddle_sync::prim::clock_ns;
+use raddle_sync::wait::SpinBudget;
 use raddle_trace::profile::{Activity, NoProfile, Profiler, ThreadProfile};
 
 use super::profile::{self, PACK, POP, PREPARE, RENDER, SEND_TILE, ThreadReport, TileTimes};
@@ -50,6 +51,7 @@ pub(super) struct Renderer<'a> {
     pub(super) reader: BrickReader,
     pub(super) layout: BrickLayout,
     pub(super) fetch: BrickFetch,
+    pub(super) budget: SpinBudget,
     pub(super) volume: &'a Voxels,
     pub(super) queue: &'a Queue<Task>,
 }
@@ -64,7 +66,7 @@ pub(super) struct Ended {
 impl Renderer<'_> {
     /// Renders tiles until the run ends.
     pub(super) fn run(self) -> Ended {
-        let mut waiter = Waiter::default();
+        let mut waiter = Waiter::new(self.budget.clone());
         let first = self.queue.pop(&mut waiter);
         let mut session = Session::new(self, waiter, NoProfile);
         session.guarded(first);
@@ -77,7 +79,7 @@ impl Renderer<'_> {
     /// Renders tiles until the run ends, and measures that from the first tile on.
     pub(super) fn run_profiled(mut self, number: u16) -> Ended {
         let node = self.reader.port().id().node;
-        let mut waiter = Waiter::default();
+        let mut waiter = Waiter::new(self.budget.clone());
         let first = self.queue.pop(&mut waiter);
         let cpu_ns = profile::cpu_ns();
         let profiler = ThreadProfile::begin(profile::RENDERER, Activity::Compute);
@@ -112,6 +114,7 @@ impl<'a, P: Profiler> Session<'a, P> {
             fetch,
             volume,
             queue,
+            ..
         } = renderer;
         Self {
             access: BrickAccess::new(reader, layout, volume.kind, fetch, profiler),

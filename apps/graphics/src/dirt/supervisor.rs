@@ -94,6 +94,7 @@ impl Supervisor {
             profiled: Profiled::begin(options.profiles, profile::SUPERVISOR, Activity::Compute),
             threads: Vec::new(),
         };
+        supervisor.port.set_budget(options.budget());
         let mut missing = usize::from(workers);
         while missing > 0 {
             let (received, ended) = supervisor.receive()?;

@@ -48,6 +48,7 @@ pub fn work(
     };
     let layout = BrickLayout::new(&volume.grid, options.brick_edge, volume.kind.bytes())?;
     let mut port = node.port(MESSAGES);
+    port.set_budget(options.budget());
     let started = start_bricks(node, content, options, layout);
     let bricks = match started {
         Ok(bricks) => bricks,
@@ -63,12 +64,15 @@ pub fn work(
         let closing = Closing(&queue);
         let mut renderers = Vec::new();
         for index in 1..=options.renderers {
+            let mut reader = bricks.reader(node.port(index));
+            reader.set_budget(options.budget());
             let renderer = Renderer {
-                reader: bricks.reader(node.port(index)),
+                reader,
                 layout,
                 volume,
                 queue: &queue,
                 fetch: options.fetch,
+                budget: options.budget(),
             };
             let builder = thread::Builder::new().name(format!("renderer {index}"));
             let started = builder.spawn_scoped(scope, move || {

@@ -325,6 +325,7 @@ impl NodeArguments {
             homes,
             tiles: self.tile,
             ahead: self.ahead.into(),
+            is_crowded: DirtOptions::is_crowded(here, renderers),
             ..DirtOptions::new(nodes, renderers)
         };
         Ok(Job {

@@ -62,12 +62,18 @@ pub(super) fn run(arguments: &DirtArguments, options: &Options) -> Result<Report
     }
     let fit =
         MissFit::of(&counted, arguments.frames, true).map_err(raddle_model::ModelError::from)?;
-    let mut measured = Vec::new();
-    for &nodes in &wanted.measure_nodes {
-        measured.push(runs.run(nodes, wanted.renderers(arguments), true)?);
+    // The speed of a machine changes with time, so the runs of each number alternate.
+    let mut measured: Vec<Vec<Run>> = wanted.measure_nodes.iter().map(|_| Vec::new()).collect();
+    for _ in 0..wanted.measure_runs {
+        for (&nodes, of_nodes) in wanted.measure_nodes.iter().zip(&mut measured) {
+            of_nodes.push(runs.run(nodes, wanted.renderers(arguments), true)?);
+        }
     }
+    let measured: Vec<Run> = measured.into_iter().filter_map(median).collect();
     let mut parameters = base;
-    let chosen = measured.iter().find(|run| run.nodes > 1);
+    // The middle one: the others are predicted from it.
+    let several: Vec<&Run> = measured.iter().filter(|run| run.nodes > 1).collect();
+    let chosen = several.get(several.len() / 2).copied();
     let chosen = chosen.ok_or_else(|| CliError::WrongCall {
         options: "--measure-nodes".to_owned(),
         reason: "a single node has no messages; expected a number above 1, too".to_owned(),
@@ -93,6 +99,14 @@ pub(super) fn run(arguments: &DirtArguments, options: &Options) -> Result<Report
         charts::draw(folder, &measured, &counted, &fit)?;
     }
     Ok(report)
+}
+
+/// Returns the run with the median CPU time.
+fn median(mut runs: Vec<Run>) -> Option<Run> {
+    let cpu = |run: &Run| run.cpu().total().0;
+    runs.sort_by(|one, other| cpu(one).total_cmp(&cpu(other)));
+    let middle = runs.len() / 2;
+    (middle < runs.len()).then(|| runs.swap_remove(middle))
 }
 
 /// Reports the miss model, beside that of the study.
@@ -155,7 +169,7 @@ fn describe_prediction(
             "shares_cpus": run.shares_cpus(),
         }));
     }
-    report.requested(&format!("\n{table}"));
+    report.requested(&format!("\n{}\n{table}", table.title));
     if shares {
         report.requested(
             "\nThreads share CPUs, so that a frame takes longer than predicted for a CPU each. \

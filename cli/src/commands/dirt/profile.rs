@@ -37,7 +37,7 @@ pub(super) fn describe(threads: &[ThreadReport], report: &mut Report) {
         }
         let profile = Profile::of_threads(of_kind().map(|it| (u32::from(it.node), &it.times)));
         let table = table(&profile, title, count as f64);
-        report.requested(&format!("\n{table}"));
+        report.requested(&format!("\n{}\n{table}", table.title));
         report.requested(&format!("\n{}", activities(of_kind())));
         fields.insert((*key).to_owned(), json!(profile.lines));
     }

@@ -303,6 +303,9 @@ pub const ALL: &[Parameter] = parameters! {
     "tracer.scene_ns": Range::Between(0.0, 1e9),
         "work of a handler for the scene of a frame, as measured",
         |p| Place::Real(&mut p.tracer.scene.0);
+    "tracer.prepare_ns": Range::Between(0.0, 1e9),
+        "work of the renderers of a node to prepare a frame, as measured",
+        |p| Place::Real(&mut p.tracer.prepare.0);
     "tracer.supervise_ns": Range::Between(0.0, 1e9),
         "work of the supervisor for a tile, as measured",
         |p| Place::Real(&mut p.tracer.supervise.0);

@@ -39,7 +39,7 @@ impl CpuTime {
         let tiles = tracer.tiles();
         let scenes = f64::from(scenario.nodes);
         let others = Self {
-            renderers: on_this_core(tracer.tile) * tiles,
+            renderers: on_this_core(tracer.tile) * tiles + on_this_core(tracer.prepare) * scenes,
             handlers: on_this_core(tracer.assignment) * tiles + on_this_core(tracer.scene) * scenes,
             supervisor: on_this_core(tracer.supervise) * tiles,
         };

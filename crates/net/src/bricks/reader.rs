@@ -111,6 +111,12 @@ impl BrickReader {
         }
     }
 
+    /// Sets how long the waits of this thread spin. See [`Port::set_budget`].
+    pub fn set_budget(&mut self, budget: SpinBudget) {
+        self.port.set_budget(budget.clone());
+        self.budget = budget;
+    }
+
     /// Returns all bricks.
     pub const fn bricks(&self) -> &Arc<Bricks> {
         &self.bricks

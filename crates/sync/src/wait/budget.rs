@@ -46,8 +46,14 @@ impl Default for SpinBudget {
 }
 
 impl SpinBudget {
+    /// Returns the budget of a thread that never spins, because threads that have work want its
+    /// CPU.
+    pub const fn none() -> Self {
+        Self::of_price(0)
+    }
+
     /// Returns the budget of a thread for which a sleep costs as much as `wakes_per_sleep`
-    /// wake-ups.
+    /// wake-ups. With 0, it never spins.
     pub const fn of_price(wakes_per_sleep: u32) -> Self {
         Self {
             halvings: 0,
@@ -58,7 +64,7 @@ impl SpinBudget {
 
     /// Returns the time to spin in the next wait.
     pub fn spin(&self) -> Duration {
-        if self.without > 0 || has_one_cpu() {
+        if self.without > 0 || self.wakes_per_sleep == 0 || has_one_cpu() {
             return Duration::ZERO;
         }
         self.spin_at(wake_price())

@@ -49,6 +49,11 @@ pub(in crate::commands) struct CharacteriseArguments {
     )]
     #[arg(default_value = "1,2,4,8", value_parser = clap::value_parser!(u16).range(1..1024))]
     pub(super) measure_nodes: Vec<u16>,
+    /// Number of runs in which the work is measured, for each number of nodes. The one with the
+    /// median CPU time counts
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "characterise")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(super) measure_runs: u16,
     /// Folder for charts (.svg) of the study's figures 39 to 47
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, requires = "characterise")]
     pub(super) charts: Option<PathBuf>,
@@ -74,7 +79,8 @@ impl CharacteriseArguments {
     /// Returns the number of all runs.
     pub(super) fn run_count(&self) -> usize {
         let counted = self.count_nodes.len() * self.count_renderers.len();
-        counted * usize::from(self.count_runs) + self.measure_nodes.len()
+        let measured = self.measure_nodes.len() * usize::from(self.measure_runs);
+        counted * usize::from(self.count_runs) + measured
     }
 
     /// Returns the number of renderers with which the work is measured.

@@ -16,6 +16,10 @@ const PIXEL_BYTES: u32 = 12;
 
 /// Returns the properties of the program. `run` has a profile and at least two nodes; `largest` is
 /// the run with the most nodes, for the imbalance.
+///
+/// All works together are the CPU time of the run. A wait takes CPU time, too: the thread falls
+/// asleep and wakes. That of communicators is part of receiving, and that of renderers part of
+/// requests and tiles.
 pub(super) fn characterised(
     run: &Run,
     largest: &Run,
@@ -27,33 +31,36 @@ pub(super) fn characterised(
     let tiles = run.rendered.sum().tiles.max(1) as f64;
     let scenes = frames * f64::from(run.nodes);
     let per = |(_, ns): (f64, f64), count: f64| Nanoseconds((ns / count).max(0.0));
-    let handler = |functions: &[&str]| run.of(Kind::Communicator, functions);
+    let handler = |functions: &[&str]| run.work_of(Kind::Communicator, functions);
     // A communicator receives requests, answers, assignments and scenes.
     let (requests, _) = handler(&["handle request"]);
     let (answers, _) = handler(&["handle answer"]);
     let (others, _) = handler(&["read message"]);
     let received = (requests + answers + others).max(1.0);
     let (_, receiving) = handler(&["communicator"]);
-    let per_message = receiving.max(0.0) / received;
-    let supervisor_ns =
-        run.total_ns(Kind::Supervisor) - run.time_ns(Kind::Supervisor, Activity::Idle);
+    let per_message = (receiving + run.waits_ns(Kind::Communicator)).max(0.0) / received;
+    let (waits_for_bricks, _) = run.of(Kind::Renderer, &["wait for brick"]);
+    let (waits_for_work, _) = run.of(Kind::Renderer, &["wait for work"]);
+    let per_wait = run.waits_ns(Kind::Renderer) / (waits_for_bricks + waits_for_work).max(1.0);
+    let requesting = run.work_of(Kind::Renderer, &["send request", "read from home"]);
+    let prepared = run.work_of(Kind::Renderer, &["prepare scene"]);
+    let supervisor_ns = run.cpu().supervisor_ms * 1e6 * frames;
     let layout = &runs.subject.layout;
     let size = runs.size();
     let pixels = size.0 * size.1;
     let element_bytes = layout.brick_bytes() / layout.edge().pow(3);
     Characterised {
-        render: Nanoseconds(run.time_ns(Kind::Renderer, Activity::Compute) / frames),
-        request: per(
-            run.of(Kind::Renderer, &["send request", "read from home"]),
-            misses,
-        ),
+        render: Nanoseconds((run.work_ns(Kind::Renderer, Activity::Compute) - prepared.1) / frames),
+        prepare: per(prepared, scenes),
+        request: per(requesting, misses) + Nanoseconds(per_wait * waits_for_bricks / misses),
         // One request may be for several bricks.
         receive: Nanoseconds(per_message * (requests + answers) / (2.0 * misses)),
         handle_request: per(handler(&["handle request", "produce brick"]), misses),
         answer: per(handler(&["send answer"]), misses),
         handle_answer: per(handler(&["handle answer"]), misses),
         wake: per(handler(&["wake threads"]), misses),
-        tile: per(run.of(Kind::Renderer, &["send tile"]), tiles),
+        tile: per(run.work_of(Kind::Renderer, &["send tile"]), tiles)
+            + Nanoseconds(per_wait * waits_for_work / tiles),
         assignment: per(handler(&["read message", "push tasks"]), tiles)
             + Nanoseconds(per_message * others / tiles),
         scene: per(handler(&["begin scene"]), scenes),

@@ -104,6 +104,7 @@ impl<'a> Runs<'a> {
             options: DirtOptions {
                 workers: nodes,
                 renderers,
+                is_crowded: DirtOptions::is_crowded(nodes.into(), renderers),
                 profiles: is_profiled,
                 ..self.job.options.clone()
             },
@@ -135,6 +136,21 @@ fn cpus() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// The functions in which a thread waits for others.
+const WAITS: [&str; 3] = ["wait for work", "wait for message", "wait for brick"];
+
+/// Returns the share of the time without waits in which a thread had a CPU.
+fn cpu_share(thread: &ThreadReport) -> f64 {
+    let cpu = thread.cpu_ns - thread.times.cost_ns();
+    (cpu / busy_ns(thread).max(1.0)).clamp(0.0, 1.0)
+}
+
+/// Returns the time of a thread without waits, in nanoseconds.
+fn busy_ns(thread: &ThreadReport) -> f64 {
+    let waits: f64 = WAITS.iter().map(|name| thread.times.of(name).1).sum();
+    thread.times.total_ns() - waits
+}
+
 impl Run {
     /// Returns the misses of all renderers in all frames.
     pub(super) fn misses(&self) -> f64 {
@@ -163,6 +179,41 @@ impl Run {
             }
         }
         sum
+    }
+
+    /// Returns the calls of functions by all threads of a kind, and their CPU time in nanoseconds.
+    ///
+    /// A thread that shares its CPU is interrupted, so its functions take longer than their work.
+    /// The part of the thread's time without waits in which it had a CPU is known, and is taken to
+    /// be the same for all functions.
+    pub(super) fn work_of(&self, kind: Kind, functions: &[&str]) -> (f64, f64) {
+        let mut sum = (0.0, 0.0);
+        for thread in self.threads(kind) {
+            let share = cpu_share(thread);
+            for function in functions {
+                let (calls, ns) = thread.times.of(function);
+                sum.0 += calls as f64;
+                sum.1 += share * ns;
+            }
+        }
+        sum
+    }
+
+    /// Returns the CPU time of all threads of a kind in waits: that of falling asleep, waking and
+    /// spinning.
+    pub(super) fn waits_ns(&self, kind: Kind) -> f64 {
+        let of_thread = |it: &ThreadReport| {
+            let cpu = it.cpu_ns - it.times.cost_ns();
+            (cpu - cpu_share(it) * busy_ns(it)).max(0.0)
+        };
+        self.threads(kind).map(of_thread).sum()
+    }
+
+    /// Returns the CPU time of all threads of a kind in an activity, in nanoseconds. See
+    /// [`work_of`](Self::work_of).
+    pub(super) fn work_ns(&self, kind: Kind, activity: Activity) -> f64 {
+        let of_thread = |it: &ThreadReport| cpu_share(it) * it.times.time_ns(activity);
+        self.threads(kind).map(of_thread).sum()
     }
 
     /// Returns the time of all threads of a kind in an activity, in nanoseconds.
@@ -198,6 +249,6 @@ impl Run {
 
     /// Returns true if there are fewer CPUs than threads.
     pub(super) fn shares_cpus(&self) -> bool {
-        usize::from(self.nodes) * (usize::from(self.renderers) + 1) + 1 > cpus()
+        DirtOptions::is_crowded(self.nodes.into(), self.renderers)
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn describe(run: &Run, found: &Characterised, report: &mut Report) {
         run.nodes, run.renderers
     ));
     for table in &tables {
-        report.requested(&format!("\n{table}"));
+        report.requested(&format!("\n{}\n{table}", table.title));
     }
     report.field("tables", tables);
 }
