@@ -7,8 +7,8 @@
 //! - `ways`: two nodes, with caches that have space for a part of the bricks. `raddle` reads the
 //!   memory of the home, and all bricks of a macrocell at once. Peers: `brick`, which fetches the
 //!   bricks of each cell; `direct` and `handler`, the other ways of answering.
-//! - `profile`: one thread with all bricks in memory, whose functions are profiled; the cost of the
-//!   profile, by its own measure, is subtracted. Peer `plain`: the same without a profile.
+//! - `profile`: one thread with all bricks in memory, in a profile of its functions. The cost of
+//!   the profile, by its own measure, is subtracted. Peer `plain`: the same without a profile.
 //!
 //! The nodes are in one process, with mappings of their own as in several processes. The scene is
 //! that of the study, scaled to 256³ voxels, at 1024 × 1024 pixels. All pictures have the same

@@ -137,6 +137,125 @@ fn views_and_surfaces_change_from_picture_to_picture() {
 }
 
 #[test]
+fn a_profile_shows_the_functions_of_all_kinds_of_threads() {
+    let folder = Folder::new("dirt-profile");
+    let path = folder.path("a.ppm");
+    let path = path.to_str().expect("a plain path");
+    let options = "--nodes 2 --renderers 2 --transport shm --answers handler --cache 20K --profile";
+    let words: Vec<_> = options.split_whitespace().collect();
+    let call = [&["dirt", "-o", path], &SCENE[..], &words].concat();
+    let text = run_well(&call);
+    for shown in [
+        "Renderers",
+        "Communicators",
+        "Supervisor",
+        "wait for brick",
+        "subtracted",
+    ] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    let found = json(&run_well([&call[..], &["--json"]].concat()));
+    for (kind, function) in [
+        ("renderers", "render tile"),
+        ("communicators", "send answer"),
+        ("supervisor", "copy tile"),
+    ] {
+        let lines = found["profile"][kind].as_array().expect("a list");
+        let line = lines.iter().find(|line| line["function"] == function);
+        assert!(
+            line.is_some_and(|it| it["calls"].as_u64() > Some(0)),
+            "{kind}: {lines:?}"
+        );
+    }
+}
+
+#[test]
+fn the_program_is_characterised_and_predicted() {
+    let folder = Folder::new("dirt-characterise");
+    let path = folder.path("dirt.toml");
+    let path = path.to_str().expect("a plain path");
+    let charts = folder.path("charts");
+    let options = "--frames 2 --turn 5 --cache 20K --tile 16 --characterise --count-nodes 2,3,4 \
+                   --count-renderers 1,2 --count-runs 1 --measure-nodes 1,2 --measure-runs 1 \
+                   --charts";
+    let words: Vec<_> = options.split_whitespace().collect();
+    let charts = charts.to_str().expect("a plain path");
+    let call = [&["dirt", "-o", path], &SCENE[..], &words, &[charts]].concat();
+    let found = json(&run_well([&call[..], &["--json"]].concat()));
+    assert_eq!(found["misses"]["counted"].as_array().map(Vec::len), Some(6));
+    let predictions = found["predictions"].as_array().expect("a list");
+    assert_eq!(predictions.len(), 2);
+    for prediction in predictions {
+        let ratio = prediction["cpu_ratio"].as_f64().expect("a number");
+        assert!(ratio > 0.0 && ratio.is_finite(), "{prediction}");
+    }
+    // The run from which the parameters are derived has the CPU time that they predict.
+    let [measured, predicted] = ["cpu", "cpu_predicted"].map(|key| {
+        let parts = ["renderers_ms", "handlers_ms", "supervisor_ms"];
+        let part = |part| predictions[1][key][part].as_f64().expect("a number");
+        parts.map(part).iter().sum::<f64>()
+    });
+    assert!(
+        (measured / predicted - 1.0).abs() < 0.3,
+        "{measured} {predicted}"
+    );
+    let misses = |row: usize| predictions[row]["misses_per_frame"].as_f64();
+    assert_eq!(misses(0), Some(0.0));
+    assert!(misses(1).is_some_and(|misses| misses > 0.0));
+    for chart in ["39-time-by-nodes", "40-speedup-by-nodes", "47-misses"] {
+        let svg = fs::read_to_string(folder.path("charts").join(format!("{chart}.svg")));
+        assert!(
+            svg.expect("the chart was written").contains("<svg"),
+            "{chart}"
+        );
+    }
+    let text = run_well([
+        "predict",
+        "--parameters",
+        path,
+        "--nodes",
+        "16",
+        "--renderers",
+        "1",
+    ]);
+    assert!(text.contains("raddle dirt on this machine"), "{text}");
+    run_well([
+        "simulate",
+        "tracer",
+        "--parameters",
+        path,
+        "--nodes",
+        "2",
+        "--renderers",
+        "1",
+    ]);
+    for (wrong, reason) in [
+        (vec!["-o", "a.png", "--characterise"], "ends in .toml"),
+        (
+            vec!["-o", path, "--characterise", "--measure-nodes", "1"],
+            "above 1",
+        ),
+        (
+            vec!["-o", path, "--characterise", "--answers", "direct"],
+            "handler or get",
+        ),
+        (
+            vec!["-o", path, "--characterise", "--transport", "mpi"],
+            "threads, shm or socket",
+        ),
+        (
+            vec!["-o", path, "--characterise", "--nodes", "3"],
+            "cannot be used with",
+        ),
+        (vec!["-o", path, "--count-runs", "3"], "--characterise"),
+    ] {
+        let outcome = run([&["dirt"], &SCENE[..], &wrong].concat());
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert!(outcome.errors.contains(reason), "{wrong:?}: {outcome:?}");
+    }
+}
+
+#[test]
 fn wrong_calls_are_errors_of_one_line() {
     let folder = Folder::new("dirt-wrong");
     let broken = folder.file("broken.nrrd", "NRRD0004\ntype: short\ndimension: 3\n");

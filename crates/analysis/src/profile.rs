@@ -67,6 +67,9 @@ pub struct Line {
 /// A function and its caller.
 type Pair = ((NameId, NameId), Option<(NameId, NameId)>);
 
+/// A function, its caller, and its category, by name.
+type NamedPair<'a> = (&'a str, Option<&'a str>, &'a str);
+
 /// The calls of a pair on one thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
@@ -135,7 +138,7 @@ impl Profile {
         let mut nodes: Vec<u32> = threads.iter().map(|(node, _)| *node).collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let mut pairs: HashMap<(&str, Option<&str>, &str), Vec<(u32, Sum)>> = HashMap::new();
+        let mut pairs: HashMap<NamedPair<'_>, Vec<(u32, Sum)>> = HashMap::new();
         for (node, times) in &threads {
             for function in &times.functions {
                 let caller = function.caller.as_deref();

@@ -7,7 +7,8 @@
 // (how many of them run), `queue`, `extreme` (the last of many), `misses`, `packets`. `node`
 // combines them as a fixed point, and `tracer` is the program on nodes. `study` asks the questions
 // of chapter 8. `parameters` has one line for each parameter in its registry; files in `machines/`
-// give values; `calibrate` and `characterise` derive them from measurements. `simulate` is the simulator.
+// give values; `calibrate` and `characterise` derive them from measurements. `simulate` is the
+// simulator.
 //
 // Derivations are Markdown with LaTeX in `maths/`. The build converts them to MathML.
 //

@@ -38,6 +38,8 @@
 
 mod cost;
 mod function;
+#[cfg(test)]
+mod tests;
 mod thread;
 mod times;
 

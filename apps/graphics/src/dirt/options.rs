@@ -38,7 +38,7 @@ pub struct DirtOptions {
     pub ahead: usize,
     /// True if the threads of all workers on a machine are more than its CPUs. Then no thread spins
     /// while it waits.
-    pub is_crowded: bool,
+    pub is_oversubscribed: bool,
     /// If true, all threads measure their functions.
     pub profiles: bool,
 }
@@ -58,7 +58,7 @@ impl DirtOptions {
             homes: HomeRule::default(),
             tiles: TileRule::default(),
             ahead: 2,
-            is_crowded: Self::is_crowded(usize::from(workers), renderers),
+            is_oversubscribed: Self::is_oversubscribed(usize::from(workers), renderers),
             profiles: false,
         }
     }
@@ -66,14 +66,14 @@ impl DirtOptions {
     /// Returns true if this machine has fewer CPUs than threads: a communicator and renderers of
     /// each worker, and a supervisor.
     #[must_use]
-    pub fn is_crowded(workers: usize, renderers: u16) -> bool {
+    pub fn is_oversubscribed(workers: usize, renderers: u16) -> bool {
         let cpus = thread::available_parallelism().map_or(1, usize::from);
         workers * (usize::from(renderers) + 1) + 1 > cpus
     }
 
     /// Returns the budget of a thread that waits.
     pub(super) const fn budget(&self) -> SpinBudget {
-        match self.is_crowded {
+        match self.is_oversubscribed {
             true => SpinBudget::none(),
             false => SpinBudget::of_price(1),
         }

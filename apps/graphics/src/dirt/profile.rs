@@ -39,7 +39,7 @@ pub(super) static COPY_TILE: Function = Function::new("copy tile", Activity::Com
 pub(super) static ASSIGN: Function = Function::new("assign tiles", Activity::Communicate);
 pub(super) static SEND_SCENE: Function = Function::new("send scene", Activity::Communicate);
 
-/// The number of tiles whose times are sent in one message.
+/// The number of tiles in a message with times.
 pub(super) const TILES_PER_MESSAGE: usize = 1_000;
 
 /// The times of a thread of a run.

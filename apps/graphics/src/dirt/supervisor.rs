@@ -203,9 +203,8 @@ impl Supervisor {
                         self.workers[index].report = Some(report);
                     }
                     Received::Profile(part) => {
-                        if !profile::read(&part, &mut self.threads, node) {
-                            return Err(DirtError::Malformed(node));
-                        }
+                        let is_whole = profile::read(&part, &mut self.threads, node);
+                        is_whole.then_some(()).ok_or(DirtError::Malformed(node))?;
                     }
                     _ => {}
                 }

@@ -129,6 +129,55 @@ fn check(kind: TransportKind, options: &DirtOptions, is_in_memory: bool) -> Vec<
 }
 
 #[test]
+fn a_profile_has_all_threads_and_changes_no_pixel() {
+    for answers in Answers::ALL {
+        let options = DirtOptions {
+            profiles: true,
+            answers,
+            cache_bytes: 5_000,
+            tiles: TileRule::Fixed(16),
+            ..DirtOptions::new(3, 2)
+        };
+        check(TransportKind::Memory, &options, true);
+        let volume = volume();
+        let content = content(&volume, options.brick_edge, true, None);
+        let (report, _) = run(TransportKind::Memory, &options, &content, |supervisor| {
+            let mut supervisor = supervisor.expect("all workers begin");
+            frame(&mut supervisor, &scene(500.0)).expect("all workers run");
+            supervisor.finish().expect("all workers run")
+        });
+        // The supervisor; three communicators, each with two renderers.
+        let threads = report.threads.iter();
+        let threads: Vec<_> = threads.map(|it| (it.node, it.renderer)).collect();
+        let of_node = |node| [(node, None), (node, Some(0)), (node, Some(1))];
+        let expected = [vec![(0, None)], [1, 2, 3].map(of_node).concat()].concat();
+        assert_eq!(threads, expected);
+        let tiles: usize = report.threads.iter().map(|it| it.tiles.len()).sum();
+        let sum = report
+            .workers
+            .iter()
+            .fold(WorkerReport::default(), |mut sum, (_, it)| {
+                sum += *it;
+                sum
+            });
+        assert_eq!(tiles as u64, sum.tiles);
+        let misses = report.threads.iter().flat_map(|it| &it.tiles);
+        assert_eq!(misses.map(|it| it.misses).sum::<u64>(), sum.bricks.misses);
+        assert!(sum.bricks.misses > 0);
+        let rendered = report.threads.iter().map(|it| it.times.of("render tile").0);
+        assert_eq!(rendered.sum::<u64>(), sum.tiles, "{answers}");
+        let of_renderers = |name| -> u64 {
+            let all = report.threads.iter().filter(|it| it.renderer.is_some());
+            all.map(|it| it.times.of(name).0).sum()
+        };
+        match answers {
+            Answers::Get => assert!(of_renderers("read from home") > 0),
+            _ => assert!(of_renderers("wait for brick") > 0 && of_renderers("send request") > 0),
+        }
+    }
+}
+
+#[test]
 fn pictures_have_the_same_bits_on_any_number_of_nodes() {
     for (workers, renderers) in [(1, 1), (2, 1), (1, 3), (4, 2), (32, 1)] {
         for kind in [TransportKind::Threads, TransportKind::Memory] {

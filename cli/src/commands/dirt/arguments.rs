@@ -325,7 +325,7 @@ impl NodeArguments {
             homes,
             tiles: self.tile,
             ahead: self.ahead.into(),
-            is_crowded: DirtOptions::is_crowded(here, renderers),
+            is_oversubscribed: DirtOptions::is_oversubscribed(here, renderers),
             ..DirtOptions::new(nodes, renderers)
         };
         Ok(Job {

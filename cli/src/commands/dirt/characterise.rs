@@ -114,15 +114,16 @@ fn describe_fit(counted: &[CountedMisses], fit: &MissFit, report: &mut Report) {
     let model = fit.model;
     let [base, per_node, per_log] = study::MISS_MODEL;
     report.requested(&format!(
-        "\nMisses of all frames (figure 47): (1 - 1/n) ({:.0} + {:.2} n + {:.0} ln r), with n nodes \
-         of r renderers\n  explained: {:.2} % of the variance; largest error: {:.2} %; {} runs\n  \
-         study: {base:.0} + {per_node:.2} n + {per_log:.0} ln r, from 60 runs with 32 to 64 nodes\n",
+        "\nMisses of all frames (figure 47), with n nodes of r renderers\n  \
+         here:  (1 - 1/n) ({:.0} {:+.2} n {:+.0} ln r), which explains {:.2} % of the variance \
+         of {} runs; largest error {:.2} %\n  \
+         study: {base:.0} {per_node:+.2} n {per_log:+.0} ln r, from 60 runs\n",
         model.base,
         model.per_node,
         model.per_log_renderers,
         100.0 * fit.explained,
-        100.0 * fit.error_max,
         counted.len(),
+        100.0 * fit.error_max,
     ));
     report.field(
         "misses",

@@ -124,7 +124,8 @@ mod tests {
             };
             let runs = [32, 40, 48, 56, 64].into_iter();
             let runs = runs.flat_map(|nodes| (1..=4).map(move |renderers| (nodes, renderers)));
-            let runs: Vec<_> = runs.map(|(nodes, renderers)| run(&model, nodes, renderers)).collect();
+            let runs = runs.map(|(nodes, renderers)| run(&model, nodes, renderers));
+            let runs: Vec<_> = runs.collect();
             let fit = MissFit::of(&runs, 110, is_remote_only).expect("runs with misses");
             prop_assert!((fit.model.base / base - 1.0).abs() < 1e-6, "{fit:?}");
             prop_assert!((fit.model.per_node - per_node).abs() < 1e-6 * base, "{fit:?}");

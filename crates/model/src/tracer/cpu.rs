@@ -14,13 +14,13 @@ use crate::units::{self, Nanoseconds};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CpuTime {
-    /// That of all renderers: their work, the requests and the tiles, in milliseconds.
+    /// The CPU time of all renderers: their work, the requests and the tiles, in milliseconds.
     #[serde(rename = "renderers_ms", serialize_with = "units::milliseconds")]
     pub renderers: Nanoseconds,
-    /// That of all handlers: misses, assignments and scenes, in milliseconds.
+    /// The CPU time of all handlers: misses, assignments and scenes, in milliseconds.
     #[serde(rename = "handlers_ms", serialize_with = "units::milliseconds")]
     pub handlers: Nanoseconds,
-    /// That of the supervisor, in milliseconds.
+    /// The CPU time of the supervisor, in milliseconds.
     #[serde(rename = "supervisor_ms", serialize_with = "units::milliseconds")]
     pub supervisor: Nanoseconds,
 }

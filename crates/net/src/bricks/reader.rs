@@ -151,7 +151,7 @@ impl BrickReader {
         self.get_profiled(key, &NoProfile)
     }
 
-    /// [Returns a brick](Self::get), and measures the parts of the work.
+    /// Returns a brick as [`get`](Self::get) does, and measures the parts of the work.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -212,7 +212,7 @@ impl BrickReader {
         self.prefetch_profiled(keys, &NoProfile)
     }
 
-    /// [Requests bricks](Self::prefetch), and measures the parts of the work.
+    /// Requests bricks as [`prefetch`](Self::prefetch) does, and measures the parts of the work.
     ///
     /// # Errors
     /// As [`prefetch`](Self::prefetch).

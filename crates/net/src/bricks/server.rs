@@ -53,7 +53,7 @@ impl BrickServer {
         self.receive_profiled(arrival, &NoProfile)
     }
 
-    /// [Receives a message](Self::receive), and measures the parts of the work.
+    /// Receives a message as [`receive`](Self::receive) does, and measures the parts of the work.
     pub fn receive_profiled(&mut self, arrival: &Arrival<'_>, profiler: &impl Profiler) -> bool {
         let Data::Here(data) = arrival.data else {
             return false;
@@ -98,7 +98,7 @@ impl BrickServer {
         self.send_profiled(port, &NoProfile)
     }
 
-    /// [Sends answers](Self::send), and measures the parts of the work.
+    /// Sends answers as [`send`](Self::send) does, and measures the parts of the work.
     pub fn send_profiled(&mut self, port: &mut Port, profiler: &impl Profiler) -> bool {
         while let Some(&(to, key)) = self.waiting.front() {
             let _call = profiler.call(&ANSWER);

@@ -154,4 +154,17 @@ mod tests {
         assert_eq!(SpinBudget::default().spin_at(price), price);
         assert_eq!(SpinBudget::of_price(2).spin_at(price), 2 * price);
     }
+
+    #[test]
+    fn a_thread_without_a_budget_never_spins() {
+        let mut budget = SpinBudget::none();
+        for gap in [
+            Duration::ZERO,
+            Duration::from_nanos(1),
+            Duration::from_secs(1),
+        ] {
+            budget.observe(gap);
+            assert_eq!(budget.spin(), Duration::ZERO);
+        }
+    }
 }

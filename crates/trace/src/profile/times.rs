@@ -35,7 +35,7 @@ pub struct FunctionTimes {
     /// The time from the begins of the calls to their ends, in nanoseconds. A call inside another
     /// one of the same pair does not count again.
     pub inclusive_ns: f64,
-    /// That time without the time of the functions that it has called.
+    /// The inclusive time without the time of the functions that it has called.
     pub exclusive_ns: f64,
 }
 

@@ -55,7 +55,7 @@ const ACTIVITIES: [(&str, Activity); 3] = [
     ("waiting for work", Activity::WaitForWork),
 ];
 
-/// Figures 39, 43 and 45: the time of each activity by the number of nodes.
+/// Returns figures 39, 43 and 45: the time of each activity by the number of nodes.
 fn times(measured: &[Run]) -> Chart {
     let title = "Time of renderers by number of nodes (figures 39 and 43)";
     let mut chart = Chart::new(title, NODES, SECONDS);
@@ -69,7 +69,7 @@ fn times(measured: &[Run]) -> Chart {
     chart
 }
 
-/// Figure 40: the speedup of the computation of a node.
+/// Returns figure 40: the speedup of the computation of a node.
 fn speedups(measured: &[Run]) -> Chart {
     let axis = Axis {
         name: "speedup of the computation",
@@ -92,7 +92,7 @@ fn speedups(measured: &[Run]) -> Chart {
     chart
 }
 
-/// Figure 47: the counted misses and the fit.
+/// Returns figure 47: the counted misses and the fit.
 fn misses(counted: &[CountedMisses], fit: &MissFit) -> Result<Chart, ModelError> {
     let axis = Axis {
         name: "misses of all frames",

@@ -104,7 +104,7 @@ impl<'a> Runs<'a> {
             options: DirtOptions {
                 workers: nodes,
                 renderers,
-                is_crowded: DirtOptions::is_crowded(nodes.into(), renderers),
+                is_oversubscribed: DirtOptions::is_oversubscribed(nodes.into(), renderers),
                 profiles: is_profiled,
                 ..self.job.options.clone()
             },
@@ -249,6 +249,6 @@ impl Run {
 
     /// Returns true if there are fewer CPUs than threads.
     pub(super) fn shares_cpus(&self) -> bool {
-        DirtOptions::is_crowded(self.nodes.into(), self.renderers)
+        DirtOptions::is_oversubscribed(self.nodes.into(), self.renderers)
     }
 }
