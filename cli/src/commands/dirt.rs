@@ -6,6 +6,7 @@ mod nodes;
 mod profile;
 mod report;
 mod subject;
+pub(super) mod timeline;
 
 use raddle::net::Node;
 use raddle_graphics::dirt::{DirtError, DirtOptions, Supervisor};
@@ -37,7 +38,7 @@ pub(super) fn run(
         return characterise::run(arguments, options).map(Some);
     }
     let mut job = arguments.nodes.job(&subject::origin(&arguments.input)?)?;
-    job.options.profiles = arguments.profile;
+    job.options.profiles = arguments.profile || arguments.trace.is_some();
     let paths = numbered(&arguments.output, 0..arguments.frames);
     for path in &paths {
         picture::check_path(path)?;
@@ -51,6 +52,9 @@ pub(super) fn run(
     let Some(rendered) = nodes::run(&job, plan.as_ref(), arguments, options, lead)? else {
         return Ok(None);
     };
+    if let Some(path) = &arguments.trace {
+        timeline::write(&rendered.threads, path)?;
+    }
     let report = report::report(&rendered, &job, arguments, &paths, options);
     Ok(Some(report.on(plan.map_or(RanOn::Nothing, RanOn::Plan))))
 }

@@ -3,6 +3,7 @@
 mod arguments;
 mod pingpong;
 mod symmetric;
+mod tiles;
 mod tracer;
 
 use std::path::Path;

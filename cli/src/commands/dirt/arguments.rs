@@ -96,6 +96,10 @@ pub(crate) struct DirtArguments {
     /// Measure all functions of all threads, and print their calls and times
     #[arg(long, help_heading = OUTPUT)]
     pub(super) profile: bool,
+    /// Write a timeline of all tiles to this file, for Perfetto and for raddle simulate tracer
+    /// --tiles; as JSON for Chrome if its name ends with .json
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
+    pub(super) trace: Option<PathBuf>,
     #[command(flatten)]
     output_options: OutputOptions,
 }

@@ -171,6 +171,18 @@ pub(crate) struct TracerProgram {
     /// first renderer has finished
     #[arg(long)]
     pub(crate) steady: bool,
+    /// Let a supervisor divide frames into tiles, and assign them one after the other; renderers
+    /// wait for tiles instead of each other
+    #[arg(long, conflicts_with = "steady")]
+    pub(crate) supervisor: bool,
+    /// With --supervisor: tiles that a node is assigned in advance, for each of its renderers
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "supervisor")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) ahead: u32,
+    /// With --supervisor: a timeline of raddle dirt --trace, of which the tiles have the work and
+    /// the misses [default: all tiles are equal]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "supervisor")]
+    pub(crate) tiles: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) run: RunArguments,
     #[command(flatten)]

@@ -2,18 +2,22 @@
 
 use std::time::Instant;
 
-use raddle_model::simulate::tracer::{Found, Tracer};
+use raddle_model::simulate::tracer::{Found, Supervised, Tracer};
 use raddle_model::simulate::{Layout, Silent};
 use raddle_model::{Prediction, predict};
 use serde_json::json;
 
 use super::arguments::TracerProgram;
-use super::{begin_report, begin_trace, check_memory, counts, finish_trace, parameters};
+use super::{begin_report, begin_trace, check_memory, counts, finish_trace, parameters, tiles};
 use crate::arguments::Options;
 use crate::error::CliError;
+use crate::output;
 use crate::progress::Phase;
 use crate::report::{Column, Columns, Report, Row};
 use crate::units;
+
+/// The share of time from which on a link counts as full.
+const LINK_FULL: f64 = 0.95;
 
 /// Simulates the ray tracer, and reports.
 ///
@@ -27,6 +31,14 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<Report, 
     simulation.work = program.work;
     simulation.injects = !program.no_injection;
     simulation.meets = !program.steady;
+    if program.supervisor {
+        let mut supervised = match &program.tiles {
+            Some(path) => tiles::read(path)?,
+            None => Supervised::default(),
+        };
+        supervised.ahead = program.ahead;
+        simulation.supervised = Some(supervised);
+    }
     check_memory(
         &Layout::new(scenario.nodes, scenario.renderers + 1),
         &parameters,
@@ -70,6 +82,23 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<Report, 
             .text(format!("\nnot predicted: {error}\n"))
             .field("predicted", json!({ "error": error.to_string() })),
     };
+    if let Some(supervisor) = &found.supervisor {
+        report.text(format!(
+            "\nsupervisor: {} tiles per frame; its link is busy {:.1} % of the time, and its thread \
+             {:.1} %; renderers wait for tiles {:.1} %\n",
+            units::grouped(supervisor.tiles),
+            100.0 * supervisor.link,
+            100.0 * supervisor.work,
+            100.0 * supervisor.imbalance,
+        ));
+        if supervisor.link > LINK_FULL && !options.quiet {
+            output::warn(&format!(
+                "the supervisor's link is full: it carries {:.0} frames/s, and more nodes do not \
+                 make frames faster",
+                1e9 / found.frame.0
+            ));
+        }
+    }
     report
         .text(format!(
             "\nlinks busy: out {:.1} %, in {:.1} % of the time\n{} events in {}, {} per second\n",

@@ -13,10 +13,13 @@
 //! Parker 2013, chapters 5 to 7.
 
 mod client;
+mod supervised;
 #[cfg(test)]
 pub(in crate::simulate) mod tests;
 
 use serde::Serialize;
+
+pub use self::supervised::Supervised;
 
 use self::client::Tracers;
 use super::timeline::Timeline;
@@ -30,7 +33,7 @@ use crate::units::{self, Nanoseconds, Rate};
 const MISSES_MAX: f64 = 1e10;
 
 /// A simulation of the ray tracer.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tracer {
     /// The numbers of nodes and renderers, and the differences from the parameters.
@@ -45,6 +48,8 @@ pub struct Tracer {
     /// when the first renderer has completed its frames. Then no renderer ever waits for the last
     /// one, as in the model.
     pub meets: bool,
+    /// If present, a supervisor assigns tiles. Then renderers wait for tiles instead of each other.
+    pub supervised: Option<Supervised>,
     /// The seed of the random numbers.
     pub seed: u64,
 }
@@ -116,6 +121,8 @@ pub struct Found {
     /// The share of time in which a link out of the network is busy.
     #[serde(rename = "link_in_share")]
     pub link_in: f64,
+    /// The supervisor, if there is one.
+    pub supervisor: Option<FoundSupervisor>,
     /// The simulated time, in milliseconds.
     #[serde(rename = "simulated_ms", serialize_with = "units::milliseconds")]
     pub simulated: Nanoseconds,
@@ -125,6 +132,23 @@ pub struct Found {
     /// The event counters.
     #[serde(skip)]
     pub counts: Counts,
+}
+
+/// The work of a simulated supervisor.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FoundSupervisor {
+    /// The number of tiles of a frame.
+    pub tiles: u32,
+    /// The share of time in which its link is busy with tiles.
+    #[serde(rename = "link_share")]
+    pub link: f64,
+    /// The share of time in which it works.
+    #[serde(rename = "work_share")]
+    pub work: f64,
+    /// The share of time in which renderers wait for tiles.
+    #[serde(rename = "imbalance_share")]
+    pub imbalance: f64,
 }
 
 impl Tracer {
@@ -137,6 +161,7 @@ impl Tracer {
             work: Work::Exponential,
             injects: true,
             meets: true,
+            supervised: None,
             seed,
         }
     }
@@ -147,7 +172,7 @@ impl Tracer {
     /// [`ModelError`] if a parameter or the scenario is outside the range in which the program
     /// makes sense.
     pub fn run<T: Timeline>(
-        self,
+        &self,
         parameters: &Parameters,
         timeline: T,
         mut progress: impl FnMut(f64),
@@ -172,7 +197,9 @@ impl Tracer {
         }
         let threads = scenario.renderers.saturating_add(1);
         above_zero("renderers", f64::from(scenario.renderers))?;
-        let mut layout = Layout::checked(scenario.nodes, threads, parameters)?;
+        // The supervisor is a node after the others.
+        let nodes = scenario.nodes + u32::from(self.supervised.is_some());
+        let mut layout = Layout::checked(nodes, threads, parameters)?;
         let misses = scenario.misses(parameters);
         let misses = misses.map_err(|error| parameters.located(error))?;
         let renderers = f64::from(scenario.nodes) * f64::from(scenario.renderers);
@@ -212,7 +239,7 @@ impl Tracer {
             nodes: scenario.nodes,
             renderers: scenario.renderers,
             mean_frame: cycle * client.misses_per_frame,
-            frame: match self.meets {
+            frame: match self.meets || self.supervised.is_some() {
                 true => time / f64::from(self.frames),
                 false => cycle * client.misses_per_frame,
             },
@@ -230,6 +257,7 @@ impl Tracer {
             with_handler: shares(&counts.with_handler),
             link_out: counts.out_busy / (time * nodes),
             link_in: counts.in_busy / (time * nodes),
+            supervisor: client.supervisor(time),
             simulated: time,
             miss_count: client.misses,
             counts,

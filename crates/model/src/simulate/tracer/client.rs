@@ -1,16 +1,19 @@
 //! The steps of renderers and handlers.
 
+mod tiles;
+
 use rand_core::SeedableRng;
 use rand_distr::{Distribution, Exp1, StandardUniform};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Tracer, Work};
+use self::tiles::Tiles;
+use super::{FoundSupervisor, Tracer, Work};
 use crate::error::{DomainError, ModelError};
 use crate::node::Waits;
 use crate::parameters::Parameters;
 use crate::simulate::{Client, Message, Moment, Note, Resumed, Segment, Step, Thread, Visit, Way};
 use crate::tracer::{Answers, Sends};
-use crate::units::{Nanoseconds, Rate};
+use crate::units::{Bandwidth, Bytes, Nanoseconds, Rate};
 
 /// The memory in which renderers keep bricks of other nodes: half a gigabyte, as on the study's
 /// nodes, at random addresses. The node's own bricks lie below it.
@@ -48,6 +51,12 @@ pub(super) struct Tracers {
     random: Xoshiro256PlusPlus,
     of_renderers: Vec<Renderer>,
     of_handlers: Vec<Handler>,
+    /// The tiles, if a supervisor assigns them.
+    tiles: Option<Tiles>,
+    /// The work of a tile, on average.
+    tile_work: Nanoseconds,
+    tile_misses: f64,
+    bandwidth: Bandwidth,
     /// The number of misses so far, the work of renderers and handlers, alone on a core, and the
     /// time that it took.
     pub(super) misses: u64,
@@ -63,6 +72,8 @@ struct Renderer {
     /// The remaining misses of this frame, and the completed frames.
     left: u32,
     frames: u32,
+    /// The mean work before a miss.
+    render: Nanoseconds,
     does: Doing,
     /// The start of the current activity.
     since: Moment,
@@ -82,6 +93,12 @@ enum Doing {
     Waits,
     /// Processing an answer that it has received itself.
     Takes,
+    /// Waiting for a tile.
+    WaitsForTile,
+    /// Rendering a tile without a miss.
+    RendersTile,
+    /// Returning a tile.
+    Returns,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +113,8 @@ enum Serves {
     Nobody,
     Request(Thread),
     Answer(u32),
+    /// Assignments: the first tile, and their number.
+    Tiles(u32, u32),
     Other,
 }
 
@@ -103,6 +122,10 @@ enum Serves {
 const REQUEST: u64 = 0;
 const ANSWER: u64 = 1 << 32;
 const OTHER: u64 = 1 << 33;
+/// The tag of assignments: the first tile, and above the kind their number. The tag of a tile.
+const TILES: u64 = 1 << 34;
+const TILES_SHIFT: u32 = 40;
+const TILE: u64 = 1 << 35;
 
 impl Tracers {
     pub(super) fn new(
@@ -113,6 +136,7 @@ impl Tracers {
         let scenario = &what.scenario;
         let tracer = &parameters.tracer;
         let threads = scenario.nodes as usize * scenario.renderers as usize;
+        let tile_count = tracer.tiles();
         let share = misses * threads as f64;
         let (answer, request) = tracer.handler_parts();
         let inline_answers = matches!(scenario.sends, Sends::Inline { .. });
@@ -131,7 +155,20 @@ impl Tracers {
             let error = DomainError::new("interface.inline_bytes_max", most, expected);
             return Err(parameters.located(error));
         }
+        let supervised = what.supervised.as_ref();
+        let tile = Message {
+            connection: scenario.renderers,
+            destination: CACHE.base,
+            tag: TILE,
+            ..message
+        };
         Ok(Self {
+            tiles: supervised.map(|supervised| {
+                Tiles::new(supervised, parameters, scenario.nodes, what.frames, tile)
+            }),
+            tile_work: tracer.render / tracer.core_speedup / tile_count,
+            tile_misses: share / tile_count,
+            bandwidth: parameters.network.bandwidth,
             nodes: scenario.nodes,
             renderers: scenario.renderers,
             frames: what.frames,
@@ -170,7 +207,7 @@ impl Tracers {
             },
             random: Xoshiro256PlusPlus::seed_from_u64(what.seed),
             of_renderers: vec![Renderer::new(); threads],
-            of_handlers: vec![Handler::new(); scenario.nodes as usize],
+            of_handlers: vec![Handler::new(); scenario.nodes as usize + 1],
             misses: 0,
             waited: Nanoseconds::ZERO,
             rendered: Nanoseconds::ZERO,
@@ -182,6 +219,9 @@ impl Tracers {
 
     /// Returns the completed share of the misses.
     pub(super) fn done(&self) -> f64 {
+        if let Some(tiles) = &self.tiles {
+            return tiles.done();
+        }
         let threads = self.of_renderers.len() as f64;
         let all = self.misses_per_frame * threads * f64::from(self.frames);
         (self.misses as f64 / all).min(1.0)
@@ -216,7 +256,11 @@ impl Tracers {
         let renderer = self.renderer(thread);
         if renderer.left > 0 {
             renderer.left -= 1;
-            return self.render(thread, self.render, Doing::Renders, now);
+            let mean = renderer.render;
+            return self.render(thread, mean, Doing::Renders, now);
+        }
+        if self.tiles.is_some() {
+            return self.return_tile(thread, now);
         }
         match self.end_frame(thread) {
             Some(step) => step,
@@ -252,7 +296,9 @@ impl Tracers {
             let share = self.share();
             let misses = (self.misses_per_frame + share) as u32;
             if misses > 0 {
-                self.renderer(thread).left = misses;
+                let render = self.render;
+                let renderer = self.renderer(thread);
+                (renderer.left, renderer.render) = (misses, render);
                 return self.next(thread, now);
             }
             if let Some(step) = self.end_frame(thread) {
@@ -300,6 +346,23 @@ impl Tracers {
     fn step_of_renderer(&mut self, thread: Thread, resumed: Resumed, now: Moment) -> Step {
         let does = self.renderer(thread).does;
         match (does, resumed) {
+            (Doing::Begins | Doing::WaitsForTile, _) if self.tiles.is_some() => {
+                self.take_tile(thread, now)
+            }
+            (Doing::RendersTile, _) => {
+                self.rendered_until(thread, now);
+                self.return_tile(thread, now)
+            }
+            (Doing::Returns, Resumed::Computed) => {
+                self.rendered_until(thread, now);
+                let tile = self.tiles.as_ref().map(Tiles::tile);
+                tile.map_or(Step::Stop, Step::Send)
+            }
+            (Doing::Returns, _) => {
+                self.rendered += self.send;
+                self.rendered_until(thread, now);
+                self.take_tile(thread, now)
+            }
             (Doing::Begins, _) | (_, Resumed::Met) => self.begin_frame(thread, now),
             (Doing::Renders, Resumed::Computed) => self.ask(thread),
             (Doing::Renders, Resumed::Sent) => {
@@ -364,9 +427,16 @@ impl Tracers {
                 match serves {
                     Serves::Request(thread) => self.give(thread),
                     Serves::Answer(renderer) => Step::Wake(renderer),
+                    Serves::Tiles(first, number) => {
+                        if let Some(tiles) = &mut self.tiles {
+                            tiles.push(node, first, number);
+                        }
+                        self.wake_for_tile(node)
+                    }
                     Serves::Other | Serves::Nobody => self.receive(),
                 }
             }
+            Resumed::Waked => self.wake_for_tile(node),
             _ => self.receive(),
         }
     }
@@ -381,6 +451,12 @@ impl Tracers {
     fn serve(&mut self, node: u32, note: Note, now: Moment) -> Step {
         let number = note.tag as u32;
         let (serves, mean) = match note.tag {
+            TILES.. => {
+                let count = (note.tag >> TILES_SHIFT) as u32;
+                let tiles = self.tiles.as_ref();
+                let work = tiles.map_or(Nanoseconds::ZERO, |it| it.assignment * f64::from(count));
+                (Serves::Tiles(number, count), work)
+            }
             OTHER.. => (Serves::Other, self.request + self.answer),
             ANSWER.. => {
                 let thread = Thread { node, number };
@@ -415,8 +491,128 @@ impl Tracers {
     }
 }
 
+/// Tiles, and the supervisor that assigns them.
+impl Tracers {
+    /// Begins the next tile of a node, or waits for one.
+    fn take_tile(&mut self, thread: Thread, now: Moment) -> Step {
+        let is_waiting = self.renderer(thread).does == Doing::WaitsForTile;
+        let waited = now.since(self.renderer(thread).since).nanoseconds();
+        let Some(tiles) = &mut self.tiles else {
+            return Step::Stop;
+        };
+        if is_waiting {
+            tiles.idle += waited;
+        }
+        let tile = tiles.take(thread.node, thread.number);
+        let Some([work, misses]) = tile else {
+            let renderer = self.renderer(thread);
+            renderer.does = Doing::WaitsForTile;
+            renderer.since = now;
+            return match self.waits {
+                Waits::AllPoll => Step::Spin,
+                _ => Step::Sleep,
+            };
+        };
+        // The mean number of misses is that of the model: its fraction is a probability.
+        let share = self.share();
+        let misses = (self.tile_misses * misses + share) as u32;
+        let work = self.tile_work * work;
+        if misses == 0 {
+            return self.render(thread, work, Doing::RendersTile, now);
+        }
+        let renderer = self.renderer(thread);
+        (renderer.left, renderer.render) = (misses, work / f64::from(misses));
+        self.next(thread, now)
+    }
+
+    /// Returns a tile to the supervisor.
+    fn return_tile(&mut self, thread: Thread, now: Moment) -> Step {
+        let returning = self.tiles.as_ref().map(|tiles| tiles.returning);
+        let returning = returning.unwrap_or(Nanoseconds::ZERO);
+        self.rendered += returning;
+        let renderer = self.renderer(thread);
+        renderer.does = Doing::Returns;
+        renderer.since = now;
+        Step::Compute(returning)
+    }
+
+    /// Wakes a renderer for which there is a tile, or receives.
+    fn wake_for_tile(&mut self, node: u32) -> Step {
+        let sleeper = self.tiles.as_mut().and_then(|tiles| tiles.sleeper(node));
+        sleeper.map_or_else(|| self.receive(), Step::Wake)
+    }
+
+    /// Returns the next step of the supervisor.
+    fn step_of_supervisor(&mut self, thread: Thread, resumed: Resumed, now: Moment) -> Step {
+        let receive = self.receive();
+        let Some(tiles) = self
+            .tiles
+            .as_mut()
+            .filter(|_| thread.number == self.renderers)
+        else {
+            // The node of the supervisor has no renderers.
+            return Step::Stop;
+        };
+        let handler = &mut self.of_handlers[thread.node as usize];
+        match resumed {
+            Resumed::Begun => tiles.begin_frame(self.renderers),
+            Resumed::Received(note) if note.tag == TILE => {
+                *handler = Handler {
+                    serves: Serves::Answer(note.from.node),
+                    since: now,
+                };
+                return Step::Compute(tiles.supervise);
+            }
+            Resumed::Computed => {
+                if let Serves::Answer(node) = handler.serves
+                    && tiles.note_back(node, now)
+                {
+                    tiles.begin_frame(self.renderers);
+                }
+            }
+            _ => {}
+        }
+        let Some((node, first, number, [data_bytes, wire_bytes])) = tiles.next_assignment() else {
+            return receive;
+        };
+        Step::Send(Message {
+            node,
+            connection: self.renderers,
+            data_bytes,
+            wire_bytes,
+            destination: CACHE.base,
+            rings: self.waits == Waits::Notified,
+            tag: TILES + u64::from(first) + (u64::from(number) << TILES_SHIFT),
+            ..Message::default()
+        })
+    }
+
+    /// Returns the work of the supervisor, if there is one.
+    pub(super) fn supervisor(&self, time: Nanoseconds) -> Option<FoundSupervisor> {
+        let tiles = self.tiles.as_ref()?;
+        let back = f64::from(tiles.count()) * tiles.ends.len() as f64;
+        let wire = Bytes(f64::from(tiles.tile().wire_bytes)) / self.bandwidth;
+        let renderers = self.of_renderers.len() as f64;
+        // The waits that the end of the run has ended.
+        let waiting = self.of_renderers.iter();
+        let waiting = waiting.filter(|renderer| renderer.does == Doing::WaitsForTile);
+        let open: Nanoseconds = waiting
+            .map(|renderer| time - renderer.since.nanoseconds())
+            .sum();
+        Some(FoundSupervisor {
+            tiles: tiles.count(),
+            link: wire * back / time,
+            work: tiles.supervise * back / time,
+            imbalance: (tiles.idle + open) / (time * renderers),
+        })
+    }
+}
+
 impl Client for Tracers {
     fn step(&mut self, thread: Thread, resumed: Resumed, now: Moment) -> Step {
+        if thread.node == self.nodes {
+            return self.step_of_supervisor(thread, resumed, now);
+        }
         match thread.number < self.renderers {
             true => self.step_of_renderer(thread, resumed, now),
             false => self.step_of_handler(thread.node, resumed, now),
@@ -444,6 +640,9 @@ impl Client for Tracers {
     }
 
     fn is_over(&self) -> bool {
+        if let Some(tiles) = &self.tiles {
+            return tiles.is_over();
+        }
         match self.meets {
             true => self.over == self.of_renderers.len(),
             false => self.over > 0,
@@ -456,6 +655,7 @@ impl Renderer {
         Self {
             left: 0,
             frames: 0,
+            render: Nanoseconds::ZERO,
             does: Doing::Begins,
             since: Moment::START,
             fetch: Nanoseconds::ZERO,
