@@ -40,7 +40,7 @@ pub use self::error::DirtError;
 pub use self::options::{Content, DirtOptions};
 pub use self::profile::{ThreadReport, TileTimes};
 pub use self::report::{RunReport, WorkerReport};
-pub use self::supervisor::{SupervisedFrame, Supervisor};
+pub use self::supervisor::{SupervisedFrame, Supervisor, WorkerState};
 pub use self::tiles::TileRule;
 pub use self::worker::{refuse, work};
 

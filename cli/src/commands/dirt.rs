@@ -7,6 +7,7 @@ mod profile;
 mod report;
 mod subject;
 pub(super) mod timeline;
+mod view;
 
 use raddle::net::Node;
 use raddle_graphics::dirt::{DirtError, DirtOptions, Supervisor};
@@ -34,12 +35,15 @@ pub(super) fn run(
     options: &Options,
 ) -> Result<Option<Report>, CliError> {
     arguments.check()?;
+    if arguments.view_page {
+        return show(arguments, options).map(|()| None);
+    }
     if arguments.characterise.is_wanted() {
         return characterise::run(arguments, options).map(Some);
     }
     let mut job = arguments.nodes.job(&subject::origin(&arguments.input)?)?;
     job.options.profiles = arguments.profile || arguments.trace.is_some();
-    let paths = numbered(&arguments.output, 0..arguments.frames);
+    let paths = numbered(arguments.output(), 0..arguments.frames);
     for path in &paths {
         picture::check_path(path)?;
         output::check_apart(path, arguments.input.file.as_deref())?;
@@ -57,6 +61,18 @@ pub(super) fn run(
     }
     let report = report::report(&rendered, &job, arguments, &paths, options);
     Ok(Some(report.on(plan.map_or(RanOn::Nothing, RanOn::Plan))))
+}
+
+/// Shows the page of a view until the process is ended. Returns in a process that was started as a
+/// node.
+fn show(arguments: &DirtArguments, options: &Options) -> Result<(), CliError> {
+    let job = arguments.nodes.job(&subject::origin(&arguments.input)?)?;
+    let plan = nodes::plan(&job, options)?;
+    let lead = |node: &Node, subject| {
+        view::show(node, &subject, arguments, &job.options, options)?;
+        Ok(Rendered::new(subject))
+    };
+    nodes::run(&job, plan.as_ref(), arguments, options, lead).map(|_| ())
 }
 
 /// Supervises the nodes: renders all pictures, and calls `save` with each.

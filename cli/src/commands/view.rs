@@ -1,7 +1,9 @@
 //! `raddle view`: shows a volume or a mesh in a browser, where it can be turned and changed.
 //!
 //! # Parts
+//! - [`content`]: what a page shows: a scene of this process, or one that nodes render.
 //! - [`scene`]: the content of the file, and one picture of it.
+//! - [`place`]: the box of a scene, and the words that name it.
 //! - [`request`]: a picture that the page asks for, and the command line that makes the same one.
 //! - [`surfaces`]: the surfaces of equal value in a request.
 //! - [`session`]: the conversation with one page: the newest request wins, coarse pictures while
@@ -15,6 +17,8 @@
 //! no processor time.
 
 mod browser;
+mod content;
+mod place;
 mod request;
 mod scene;
 mod server;
@@ -27,11 +31,17 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use self::content::Local;
 use self::scene::Scene;
 use crate::arguments::{ContentArguments, Options};
 use crate::error::CliError;
 use crate::report::{self, Report};
 use crate::workers;
+
+pub(super) use self::content::Content;
+pub(super) use self::place::{Place, words_of_volume};
+pub(super) use self::request::{Mode, Request};
+pub(super) use self::scene::{Rendered, describe_camera, described, described_volume};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -53,6 +63,13 @@ const HELP: &str = "A volume, the folder of a DICOM series, or a mesh";
 pub(crate) struct ViewCommandArguments {
     #[command(flatten)]
     input: ContentArguments,
+    #[command(flatten)]
+    page: PageArguments,
+}
+
+/// The page.
+#[derive(Debug, Clone, Args)]
+pub(in crate::commands) struct PageArguments {
     /// Port of the page [default: a free one]
     #[arg(
         long,
@@ -82,7 +99,22 @@ pub(super) fn run(
     }
     let runtime = workers::start(options)?;
     let scene = runtime.install(|| Scene::load(arguments.input.input()?, options.quiet))?;
-    let server = server::Server::bind(arguments.port)?;
+    let content = Arc::new(Local { scene, runtime });
+    show(content, &arguments.page, "view", options)?;
+    Ok(None)
+}
+
+/// Shows a content until the process is ended.
+///
+/// # Errors
+/// [`CliError::Listen`] if the port is not free.
+pub(super) fn show(
+    content: Arc<dyn Content>,
+    page: &PageArguments,
+    command: &str,
+    options: &Options,
+) -> Result<(), CliError> {
+    let server = server::Server::bind(page.port)?;
     let address = server.address();
     // The address is needed while the command runs, so it is printed before the end. A view
     // without it is of no use, so that `--quiet` does not leave it out.
@@ -90,9 +122,8 @@ pub(super) fn run(
     report
         .requested(&format!("{address}\n"))
         .field("address", &address);
-    report::finish(&report, "view", options)?;
-    let wants_browser = !arguments.no_open && std::io::stdout().is_terminal();
+    report::finish(&report, command, options)?;
+    let wants_browser = !page.no_open && std::io::stdout().is_terminal();
     let reference = wants_browser.then(|| browser::open(&address)).flatten();
-    server.serve(Arc::new(scene), Arc::new(runtime), reference)?;
-    Ok(None)
+    server.serve(content, reference)
 }

@@ -160,13 +160,17 @@ impl<'a, P: Profiler> Session<'a, P> {
         while let Some(task) = next {
             let before = P::IS_ON.then(|| Before::new(self));
             let sent = match self.render(&task, &mut pixels) {
-                Ok(()) => {
+                Ok(hits) => {
                     let packing = self.access.profiler().call(&PACK);
                     wire::write_pixels(&pixels, &mut bytes);
                     drop(packing);
                     let Assignment { frame, number, .. } = task.assignment;
-                    let head = wire::tile_head(frame, number);
-                    self.send(wire::TILE, &head, &bytes)
+                    let head = wire::TileHead {
+                        frame,
+                        number,
+                        hits,
+                    };
+                    self.send(wire::TILE, &head.write(), &bytes)
                 }
                 // The communicator has ended, and with it this worker.
                 Err(Failure::NoServer) => break,
@@ -196,7 +200,8 @@ impl<'a, P: Profiler> Session<'a, P> {
         wire::send_to_supervisor(reader.port(), user, metadata, data).is_ok()
     }
 
-    fn render(&mut self, task: &Task, pixels: &mut Vec<[f32; 3]>) -> Result<(), Failure> {
+    /// Renders a tile. Returns the number of hits.
+    fn render(&mut self, task: &Task, pixels: &mut Vec<[f32; 3]>) -> Result<u32, Failure> {
         let scene = &task.scene;
         let preparing = self.access.profiler().call(&PREPARE);
         let prepared = scene.prepared.get_or_init(|| {
@@ -218,7 +223,7 @@ impl<'a, P: Profiler> Session<'a, P> {
                 self.report.tiles += 1;
                 self.report.pixels += part.pixel_count() as u64;
                 self.report.work += work;
-                Ok(())
+                Ok(u32::try_from(work.rays.hits).unwrap_or(u32::MAX))
             }
             Err(BrickError::NoServer { .. }) => Err(Failure::NoServer),
             Err(error) => Err(Failure::Reason(error.to_string())),

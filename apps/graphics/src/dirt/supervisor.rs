@@ -17,7 +17,7 @@ use super::options::DirtOptions;
 use super::profile::{self, Profiled, ThreadReport};
 use super::report::{RunReport, WorkerReport};
 use super::schedule::{Completion, Schedule};
-use super::wire::{self, MESSAGES, messages_of};
+use super::wire::{self, MESSAGES, TileHead, messages_of};
 use crate::picture::Picture;
 use crate::render::{FrameError, Part, Proceed, TileDone};
 use crate::volume::isosurface::IsosurfaceOptions;
@@ -39,7 +39,39 @@ pub struct Supervisor {
 struct Worker {
     node: NodeId,
     is_alive: bool,
+    /// True if it gets tiles.
+    is_active: bool,
     report: Option<WorkerReport>,
+}
+
+/// The state of a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WorkerState {
+    /// It gets tiles.
+    Active,
+    /// It gets no tiles, and has its bricks for the others.
+    Idle,
+    /// It has ended.
+    Ended,
+}
+
+impl WorkerState {
+    /// Returns the name of this state, in files and pages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Idle => "idle",
+            Self::Ended => "ended",
+        }
+    }
+}
+
+impl Worker {
+    /// Returns true if it gets tiles.
+    const fn gets_tiles(&self) -> bool {
+        self.is_alive && self.is_active
+    }
 }
 
 /// A frame, and the work that it took.
@@ -48,6 +80,8 @@ struct Worker {
 pub struct SupervisedFrame {
     /// The picture.
     pub picture: Picture,
+    /// The number of samples that hit a surface.
+    pub hits: u64,
     /// The number of tiles that were assigned. A tile of a worker that has ended counts twice.
     pub assignments: u32,
     /// The number of workers that ended meanwhile.
@@ -62,7 +96,7 @@ type News = (Vec<(NodeId, Received)>, Option<NetError>);
 /// A message of a worker.
 enum Received {
     Ready,
-    Tile(u32, u32, Vec<[f32; 3]>),
+    Tile(TileHead, Vec<[f32; 3]>),
     Failed(u32, String),
     Report(WorkerReport),
     Profile(Vec<u8>),
@@ -84,6 +118,7 @@ impl Supervisor {
         let worker = |node| Worker {
             node,
             is_alive: true,
+            is_active: true,
             report: None,
         };
         let mut supervisor = Self {
@@ -137,13 +172,13 @@ impl Supervisor {
         self.profiled.profile.end(&sending);
         let mut lost = 0;
         (0..self.workers.len()).try_for_each(|index| self.assign(&mut schedule, index))?;
-        let mut done = 0;
+        let (mut done, mut hits) = (0, 0);
         while schedule.pixels_missing() > 0 {
             let (received, ended) = self.receive()?;
             for (node, message) in received {
                 match message {
-                    Received::Tile(frame, number, pixels) => {
-                        let completion = schedule.complete(frame, number);
+                    Received::Tile(head, pixels) => {
+                        let completion = schedule.complete(head.frame, head.number);
                         if let Completion::Taken(part) | Completion::Last(part) = completion {
                             let copying = self.profiled.profile.call(&profile::COPY_TILE);
                             let is_whole = copy(&mut picture, part, &pixels);
@@ -152,6 +187,7 @@ impl Supervisor {
                                 return Err(DirtError::Malformed(node));
                             }
                             done += 1;
+                            hits += u64::from(head.hits);
                             let count = schedule.assignment_count() as usize;
                             if !on_tile(TileDone::new(done - 1, count), part, &pixels).proceeds() {
                                 return Err(FrameError::Stopped.into());
@@ -177,6 +213,7 @@ impl Supervisor {
         }
         Ok(SupervisedFrame {
             picture,
+            hits,
             assignments: schedule.assignment_count(),
             lost,
             time: begun.elapsed(),
@@ -238,6 +275,36 @@ impl Supervisor {
         self.workers.iter().filter(|worker| worker.is_alive).count()
     }
 
+    /// Returns the state of each worker.
+    pub fn workers(&self) -> impl ExactSizeIterator<Item = WorkerState> + '_ {
+        self.workers.iter().map(|worker| match worker {
+            Worker {
+                is_alive: false, ..
+            } => WorkerState::Ended,
+            Worker {
+                is_active: false, ..
+            } => WorkerState::Idle,
+            _ => WorkerState::Active,
+        })
+    }
+
+    /// Determines which workers get tiles from now on, in the order of the workers. If none of
+    /// those that are left would get any, all of them do.
+    pub fn set_active(&mut self, is_active: &[bool]) {
+        for (worker, &is_active) in self.workers.iter_mut().zip(is_active) {
+            worker.is_active = is_active;
+        }
+        self.keep_one_active();
+    }
+
+    fn keep_one_active(&mut self) {
+        if !self.workers.iter().any(Worker::gets_tiles) {
+            for worker in &mut self.workers {
+                worker.is_active = true;
+            }
+        }
+    }
+
     /// Waits for messages. Returns them with their nodes, and the end of a node, if one has ended.
     ///
     /// # Errors
@@ -270,13 +337,14 @@ impl Supervisor {
 
     /// Assigns tiles to a worker until it has enough.
     fn assign(&mut self, schedule: &mut Schedule, index: usize) -> Result<(), DirtError> {
-        let Worker { node, is_alive, .. } = self.workers[index];
-        if !is_alive {
+        let Worker { node, .. } = self.workers[index];
+        if !self.workers[index].gets_tiles() {
             return Ok(());
         }
         let renderers = usize::from(self.options.renderers);
         let wanted = renderers * self.options.ahead.max(1);
-        let all = renderers * self.worker_count();
+        let active = self.workers.iter().filter(|worker| worker.gets_tiles());
+        let all = renderers * active.count();
         let mut bytes = Vec::new();
         for _ in schedule.open_count(index)..wanted {
             let Some(assignment) = schedule.assign(index, all) else {
@@ -310,6 +378,7 @@ impl Supervisor {
             self.send_to_all(wire::LOST, &node.0.to_le_bytes(), &[])?;
         }
         schedule.lose(index);
+        self.keep_one_active();
         (0..self.workers.len()).try_for_each(|index| self.assign(schedule, index))?;
         Ok(was_alive)
     }
@@ -348,8 +417,8 @@ impl Supervisor {
 fn read(user: u32, metadata: &[u8], data: &[u8]) -> Received {
     match user {
         wire::READY => Received::Ready,
-        wire::TILE => match (wire::read_tile_head(metadata), wire::read_pixels(data)) {
-            (Some((frame, number)), Some(pixels)) => Received::Tile(frame, number, pixels),
+        wire::TILE => match (TileHead::read(metadata), wire::read_pixels(data)) {
+            (Some(head), Some(pixels)) => Received::Tile(head, pixels),
             _ => Received::Malformed,
         },
         wire::FAILED => {

@@ -7,7 +7,7 @@
 //! | ready | to the supervisor | | |
 //! | scene | to a worker | frame (4 bytes) | the options, by postcard |
 //! | tasks | to a worker | frame (4) | assignments: number (4), column, row, width, height (2) |
-//! | tile | to the supervisor | frame, number (4) | pixels: 3 floats (4 each) |
+//! | tile | to the supervisor | frame, number, hits (4) | pixels: 3 floats (4 each) |
 //! | failed | to the supervisor | frame (4), or none ([`NO_FRAME`]) | the reason, in UTF-8 |
 //! | lost | to a worker | node (2) | |
 //! | end | to a worker, or from its own renderer that panics | | |
@@ -44,7 +44,7 @@ pub(super) const TASK_BYTES: usize = 12;
 /// The number of bytes of a pixel.
 const PIXEL_BYTES: usize = 12;
 /// The number of bytes of the metadata of a tile.
-const TILE_HEAD_BYTES: usize = 8;
+const TILE_HEAD_BYTES: usize = 12;
 
 /// The port of each node at which its messages arrive.
 pub(super) const MESSAGES: u16 = 0;
@@ -123,19 +123,36 @@ pub(super) fn read_tasks(metadata: &[u8], data: &[u8]) -> Option<Vec<Assignment>
     rest.is_empty().then(|| tasks.iter().map(read).collect())
 }
 
-/// Returns the metadata of a tile.
-pub(super) fn tile_head(frame: u32, number: u32) -> [u8; TILE_HEAD_BYTES] {
-    let mut bytes = [0; TILE_HEAD_BYTES];
-    bytes[..4].copy_from_slice(&frame.to_le_bytes());
-    bytes[4..].copy_from_slice(&number.to_le_bytes());
-    bytes
+/// The head of a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TileHead {
+    pub(super) frame: u32,
+    pub(super) number: u32,
+    /// The number of samples that hit a surface.
+    pub(super) hits: u32,
 }
 
-/// Reads the metadata of a tile: the frame and the number.
-pub(super) fn read_tile_head(metadata: &[u8]) -> Option<(u32, u32)> {
-    let bytes: &[u8; TILE_HEAD_BYTES] = metadata.try_into().ok()?;
-    let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|index| bytes[at + index]));
-    Some((word(0), word(4)))
+impl TileHead {
+    /// Returns the metadata of a message.
+    pub(super) fn write(self) -> [u8; TILE_HEAD_BYTES] {
+        let mut bytes = [0; TILE_HEAD_BYTES];
+        let (words, _) = bytes.as_chunks_mut();
+        for (place, word) in words.iter_mut().zip([self.frame, self.number, self.hits]) {
+            *place = word.to_le_bytes();
+        }
+        bytes
+    }
+
+    /// Reads the metadata of a message.
+    pub(super) fn read(metadata: &[u8]) -> Option<Self> {
+        let bytes: &[u8; TILE_HEAD_BYTES] = metadata.try_into().ok()?;
+        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|index| bytes[at + index]));
+        Some(Self {
+            frame: word(0),
+            number: word(4),
+            hits: word(8),
+        })
+    }
 }
 
 /// Writes pixels.
@@ -183,8 +200,13 @@ mod tests {
         assert_eq!(read, Some(vec![assignment; 2]));
         assert_eq!(read_tasks(&7_u32.to_le_bytes(), &bytes[1..]), None);
         assert_eq!(read_tasks(&[7], &bytes), None);
-        assert_eq!(read_tile_head(&tile_head(3, 9)), Some((3, 9)));
-        assert_eq!(read_tile_head(&[0; 7]), None);
+        let head = TileHead {
+            frame: 3,
+            number: 9,
+            hits: u32::MAX,
+        };
+        assert_eq!(TileHead::read(&head.write()), Some(head));
+        assert_eq!(TileHead::read(&[0; 11]), None);
         let pixels = [[0.1, -2.0, f32::MAX], [f32::MIN_POSITIVE, 0.0, 1.0]];
         write_pixels(&pixels, &mut bytes);
         assert_eq!(read_pixels(&bytes).expect("two pixels"), pixels);

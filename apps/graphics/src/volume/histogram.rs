@@ -35,6 +35,27 @@ impl Histogram {
         Self { range, counts }
     }
 
+    /// Counts values one after the other.
+    pub(crate) fn of_values(
+        range: [f64; 2],
+        bin_count: usize,
+        values: impl Iterator<Item = f64>,
+    ) -> Self {
+        let mut counts = vec![0; bin_count.max(1)];
+        let [low, high] = range;
+        let scale = match high > low {
+            true => counts.len() as f64 / (high - low),
+            false => 0.0,
+        };
+        let last = counts.len() - 1;
+        for value in values {
+            // A value below the range becomes 0.
+            let bin = ((value - low) * scale) as usize;
+            counts[bin.min(last)] += 1;
+        }
+        Self { range, counts }
+    }
+
     /// Returns the value that best divides the voxels into two classes; the middle of the range if
     /// there is only one value.
     ///

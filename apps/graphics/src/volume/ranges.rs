@@ -7,8 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use super::generate::{Bounded, Formula, GenerateError, VoxelBox};
 use super::grid::Grid;
-use super::macrocells::{EDGE, Macrocells};
+use super::histogram::Histogram;
+use super::macrocells::{EDGE, Macrocells, Range};
 use super::occupancy::{Occupancy, bit};
+
+/// The number of places along an axis at which a histogram evaluates a formula.
+const PLACES: usize = 32;
 
 /// The ranges of values in the blocks of a volume.
 #[derive(Debug)]
@@ -56,6 +60,39 @@ impl ValueRanges {
     #[must_use]
     pub const fn range(&self) -> [f64; 2] {
         self.range
+    }
+
+    /// Returns a histogram that needs no voxels: of the middle of the range of each block, or of a
+    /// formula's values at up to 32³ places.
+    #[must_use]
+    pub fn histogram(&self, bin_count: usize) -> Histogram {
+        match &self.source {
+            Source::Measured(macrocells) => {
+                let [blocks, ..] = macrocells.levels();
+                let scale = macrocells.scale();
+                let middle =
+                    |range: &Range| 0.5 * range.map(|it| scale.value(it)).iter().sum::<f64>();
+                Histogram::of_values(self.range, bin_count, blocks.ranges.iter().map(middle))
+            }
+            Source::Formula(bounded) => {
+                let places = bounded.size().map(|len| {
+                    let count = len.min(PLACES);
+                    (0..count).map(move |index| index * (len - 1) / (count - 1).max(1))
+                });
+                let [xs, ys, zs] = places;
+                let places = zs.flat_map(|z| {
+                    let xs = xs.clone();
+                    ys.clone()
+                        .flat_map(move |y| xs.clone().map(move |x| [x, y, z]))
+                });
+                let whole = bounded.part(VoxelBox {
+                    first: [0; 3],
+                    last: bounded.size().map(|len| len - 1),
+                });
+                let values = places.map(|place| whole.voxel(place));
+                Histogram::of_values(self.range, bin_count, values)
+            }
+        }
     }
 
     /// Returns true if these can be the ranges of a volume on this grid.
@@ -141,6 +178,23 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_histogram_counts_all_blocks() {
+        for formula in FORMULAS {
+            let size = [23, 18, 40];
+            let volume = formula.volume(size).expect("a valid size");
+            let measured = ValueRanges::measured(Macrocells::of(&volume)).histogram(16);
+            // Macrocells of four cells along each axis.
+            assert_eq!(measured.counts.iter().sum::<u64>(), 6 * 5 * 10);
+            let sampled = ValueRanges::of_formula(formula, size).expect("a valid size");
+            let sampled = sampled.histogram(16);
+            assert_eq!(sampled.counts.iter().sum::<u64>(), 23 * 18 * 32);
+            assert_eq!(sampled.range, measured.range);
+            let [low, high] = sampled.range;
+            assert!((low..=high).contains(&sampled.threshold()));
+        }
+    }
 
     const FORMULAS: [Formula; 2] = [Formula::Spheres, Formula::MarschnerLobb];
 

@@ -1,6 +1,6 @@
 //! The command line of `raddle dirt`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use clap::builder::PossibleValuesParser;
@@ -21,6 +21,7 @@ use crate::arguments::{
     Options, OutputOptions, SurfaceArguments, ViewArguments, VolumeArguments, WorkerOptions,
 };
 use crate::commands::turn::FRAMES_MAX;
+use crate::commands::view::PageArguments;
 use crate::error::CliError;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -31,6 +32,7 @@ Examples:
   raddle dirt head.nrrd --iso 400 -o a.png --nodes 32 --transport threads --cache 1M --stats
   raddle dirt head.bricks --iso 400 -o skull.png --on-demand --cache 16M
   raddle dirt --scene spheres:2892 --on-demand --iso 4000 -o large.png --nodes 4
+  raddle dirt head.nrrd --iso 400 --view --nodes 4
   mpirun --bind-to none -n 5 raddle dirt head.nrrd --iso 400 -o skull.png
   raddle dirt --scene spheres:256 --iso 4000 --frames 6 --turn 30 --size 512x512 --cache 1M \
     --characterise -o dirt.toml
@@ -60,8 +62,15 @@ pub(crate) struct DirtArguments {
     pub(super) surfaces: SurfaceArguments,
     /// File for the picture; its extension (.png, .ppm or .exr) selects the format. With
     /// --characterise: file for the parameters (.toml)
-    #[arg(short, long, value_name = "PICTURE", value_hint = ValueHint::FilePath, required = true)]
-    pub(super) output: PathBuf,
+    #[arg(short, long, value_name = "PICTURE", value_hint = ValueHint::FilePath)]
+    #[arg(required_unless_present = "view_page")]
+    output: Option<PathBuf>,
+    /// Show the volume in a browser instead, as raddle view does; nodes can be taken out of the
+    /// work and put back there
+    #[arg(long = "view", conflicts_with_all = ["output", "frames", "turn", "iso_step"])]
+    pub(super) view_page: bool,
+    #[command(flatten)]
+    pub(super) page: PageArguments,
     /// Number of pictures
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=FRAMES_MAX as i64))]
@@ -219,6 +228,11 @@ impl DirtArguments {
             stats: self.stats,
             ..self.output_options.options()
         }
+    }
+
+    /// Returns the file for the picture or the parameters. `--view` needs none.
+    pub(super) fn output(&self) -> &Path {
+        self.output.as_deref().unwrap_or(Path::new(""))
     }
 
     /// Returns the turn of the camera for a picture, in turns.

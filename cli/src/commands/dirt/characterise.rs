@@ -84,14 +84,14 @@ pub(super) fn run(arguments: &DirtArguments, options: &Options) -> Result<Report
         .unwrap_or(chosen);
     let found = derive::characterised(chosen, largest, &fit, &runs);
     parameters.characterise("raddle dirt on this machine", &found)?;
-    output::write_file(&arguments.output, &parameters.to_toml())?;
+    output::write_file(arguments.output(), &parameters.to_toml())?;
     let mut report = Report::new();
     report
         .section("input", &runs.subject.facts)
         .field("isovalues", &arguments.surfaces.iso)
         .field("frames", arguments.frames)
-        .row("parameters", arguments.output.display().to_string())
-        .field("output", arguments.output.display().to_string());
+        .row("parameters", arguments.output().display().to_string())
+        .field("output", arguments.output().display().to_string());
     tables::describe(chosen, &found, &mut report);
     describe_fit(&counted, &fit, &mut report);
     describe_prediction(&measured, &parameters, &mut report)?;

@@ -7,7 +7,7 @@ use glam::DVec3;
 use raddle::net::bricks::BrickSource;
 use raddle_graphics::dirt::{Content, DirtOptions};
 use raddle_graphics::volume::{
-    BrickFile, BrickLayout, FormulaBricks, GenerateError, Grid, LateBricks, ValueRanges,
+    BrickFile, BrickLayout, FormulaBricks, GenerateError, Grid, Histogram, LateBricks, ValueRanges,
     VolumeBricks, VoxelKind,
 };
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::arguments::VolumeArguments;
 use crate::arguments::values::FormulaChoice;
 use crate::error::{self, CliError};
 use crate::report::{Facts, Plain};
-use crate::volume_input::{VolumeInput, describe_voxels, grid_of_scene};
+use crate::volume_input::{BIN_COUNT, VolumeInput, describe_voxels, grid_of_scene};
 
 /// Facts about a volume, for a process that does not keep its voxels.
 #[derive(Debug, Clone)]
@@ -29,6 +29,10 @@ pub(super) struct Subject {
     pub(super) layout: BrickLayout,
     /// The smallest and the largest voxel.
     pub(super) range: [f64; 2],
+    /// The histogram of the voxels, or an estimate.
+    pub(super) histogram: Histogram,
+    /// The type of the voxels.
+    pub(super) type_name: &'static str,
     /// The file, for messages.
     pub(super) name: String,
     /// The point of the file that is the origin of the world.
@@ -69,10 +73,14 @@ pub(super) fn open(
     let (grid, kind) = (*volume.grid(), volume.voxels().kind());
     let layout = BrickLayout::new(&grid, options.brick_edge, kind.bytes());
     let layout = layout.map_err(|error| failed(error.into()))?;
+    let range = macrocells.range();
+    let ranges = Arc::new(ValueRanges::measured(macrocells));
     let subject = Subject {
         grid,
         layout,
-        range: macrocells.range(),
+        range,
+        histogram: ranges.histogram(BIN_COUNT),
+        type_name: kind.name(),
         name,
         offset,
         facts,
@@ -86,7 +94,7 @@ pub(super) fn open(
     let content = Content {
         grid,
         kind,
-        ranges: Arc::new(ValueRanges::measured(macrocells)),
+        ranges,
         source: Arc::new(VolumeBricks::new(Arc::new(volume), layout)),
         is_in_memory: true,
         backup: Some(Arc::new(backup)),
@@ -124,6 +132,8 @@ fn open_bricks(path: &Path, on_demand: bool) -> Result<(Subject, Content), CliEr
         grid,
         layout,
         range: ranges.range(),
+        histogram: ranges.histogram(BIN_COUNT),
+        type_name: kind.name(),
         name,
         offset: file.offset(),
         facts,
@@ -175,6 +185,8 @@ fn generate(
         grid,
         layout: *bricks.layout(),
         range: ranges.range(),
+        histogram: ranges.histogram(BIN_COUNT),
+        type_name: kind.name(),
         name,
         offset: DVec3::ZERO,
         facts,

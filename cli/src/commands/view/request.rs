@@ -2,8 +2,10 @@
 
 use glam::{DVec3, Vec3};
 use raddle_graphics::volume::Preset;
+use raddle_graphics::volume::isosurface::Surface;
 use serde::Deserialize;
 
+use super::place::Place;
 use super::surfaces::{self, RequestedSurface};
 
 /// The maximum width and height of a picture for a page.
@@ -14,7 +16,7 @@ const SAMPLES_MAX: u32 = 64;
 /// A message of a page.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Request {
+pub(in crate::commands) struct Request {
     /// A number that comes back with the picture.
     pub(super) id: u64,
     /// The kind of answer.
@@ -25,13 +27,13 @@ pub(super) struct Request {
     pub(super) size: [u32; 2],
     /// The number of samples per pixel of a picture at rest.
     pub(super) samples: u32,
-    pub(super) mode: Mode,
+    pub(in crate::commands) mode: Mode,
     /// The surfaces of equal value.
     pub(super) surfaces: Vec<RequestedSurface>,
-    pub(super) shadows: bool,
+    pub(in crate::commands) shadows: bool,
     /// True for normals that hide the grid of the voxels.
     #[serde(default)]
-    pub(super) smooth: bool,
+    pub(in crate::commands) smooth: bool,
     /// The name of a preset; none for the default transfer function.
     pub(super) preset: Option<String>,
     /// The value between background and object.
@@ -44,12 +46,15 @@ pub(super) struct Request {
     pub(super) fov: f32,
     /// The shown part of each axis, as shares of the box of the scene.
     pub(super) clip: [[f64; 2]; 3],
+    /// True for each node that is to render, if nodes do.
+    #[serde(default)]
+    pub(in crate::commands) nodes: Option<Vec<bool>>,
 }
 
 /// The kind of answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Want {
+pub(in crate::commands) enum Want {
     /// A picture as JPEG, for the page.
     Frame,
     /// A picture as PNG, to be saved.
@@ -59,7 +64,7 @@ pub(super) enum Want {
 /// The way in which the content is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Mode {
+pub(in crate::commands) enum Mode {
     /// The triangles of a mesh.
     Mesh,
     /// Surfaces of equal value.
@@ -97,6 +102,11 @@ impl Request {
         }
     }
 
+    /// Returns the surfaces to render.
+    pub(in crate::commands) fn surfaces_to_render(&self) -> Vec<Surface> {
+        surfaces::rendered(&self.surfaces)
+    }
+
     /// Returns the position of the camera.
     pub(super) fn eye(&self) -> Vec3 {
         DVec3::from_array(self.eye).as_vec3()
@@ -121,17 +131,17 @@ impl Request {
         }
     }
 
-    /// Returns the command that renders the same picture. `input` has the words that name the
-    /// content, `offset` is the origin of the scene in the coordinates of the file, and `clip` is
-    /// the shown part in them.
-    pub(super) fn command(&self, input: &str, offset: DVec3, clip: Option<[DVec3; 2]>) -> String {
+    /// Returns the command that renders the same picture. `clip` is the shown part in the
+    /// coordinates of the file.
+    pub(super) fn command(&self, place: &Place, clip: Option<[DVec3; 2]>) -> String {
+        let Place { input, offset, .. } = place;
         let (name, mut options) = match self.mode {
             Mode::Mesh => ("render", String::new()),
             Mode::Surface => {
                 let shadows = if self.shadows { " --shadows" } else { "" };
                 let smooth = if self.smooth { " --smooth" } else { "" };
                 let surfaces = surfaces::options(&self.surfaces);
-                ("isosurface", surfaces + shadows + smooth)
+                (place.surface_command, surfaces + shadows + smooth)
             }
             Mode::Direct | Mode::Maximum => {
                 let preset = self.preset.as_ref();
@@ -150,7 +160,7 @@ impl Request {
             }
         };
         let vector = |point: Vec3| {
-            let DVec3 { x, y, z } = point.as_dvec3() + offset;
+            let DVec3 { x, y, z } = point.as_dvec3() + *offset;
             format!("{x},{y},{z}")
         };
         options += &format!(
@@ -181,6 +191,8 @@ pub(super) fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use raddle_graphics::bounds::Bounds;
+
     use super::*;
 
     const REQUEST: &str = r##"{"id":1,"want":"frame","moving":false,"size":[320,200],
@@ -193,8 +205,15 @@ mod tests {
         let request = Request::parse(REQUEST).expect("a request");
         assert!(request.is_clipped());
         let clip = Some([DVec3::ZERO, DVec3::new(1.0, 2.0, 3.0)]);
+        let place = |input: &str, offset| Place {
+            name: String::new(),
+            input: input.to_owned(),
+            surface_command: "isosurface",
+            offset,
+            bounds: Bounds::EMPTY,
+        };
         assert_eq!(
-            request.command("'a b.raw' --raw-type u8", DVec3::X, clip),
+            request.command(&place("'a b.raw' --raw-type u8", DVec3::X), clip),
             "raddle isosurface 'a b.raw' --raw-type u8 --iso=60.5 --colour '#102030' \
              --opacity 0.5 --shadows --eye=2,2,3 --look-at=1,0,0.5 --fov 45 --clip=0,1,0,2,0,3 \
              --samples 4 --size 320x200 -o view.png"
@@ -205,7 +224,7 @@ mod tests {
             ..request
         };
         assert_eq!(
-            direct.command("a.nrrd", DVec3::ZERO, None),
+            direct.command(&place("a.nrrd", DVec3::ZERO), None),
             "raddle volume a.nrrd --preset bone --threshold=3 --opacity 1 --mip --eye=1,2,3 \
              --look-at=0,0,0.5 --fov 45 --samples 4 --size 320x200 -o view.png"
         );

@@ -1,12 +1,10 @@
 //! The content that a view shows.
 
-use std::fmt::Display;
 use std::ops::ControlFlow;
-use std::path::Path;
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use raddle_graphics::bounds::Bounds;
-use raddle_graphics::camera::{Setting, View};
+use raddle_graphics::camera::{Camera, Setting, View};
 use raddle_graphics::kdtree::KdTree;
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::picture::Picture;
@@ -17,7 +15,8 @@ use raddle_graphics::volume::isosurface::{self, IsosurfaceOptions};
 use raddle_graphics::volume::{Histogram, Macrocells, PRESETS, Preset, TransferFunction, Volume};
 use serde_json::{Value, json};
 
-use super::request::{Mode, Request, quoted};
+use super::place::{Place, words_of, words_of_volume};
+use super::request::{Mode, Request};
 use super::surfaces;
 use crate::arguments::{ContentInput, InputArguments, VolumeArguments};
 use crate::error::CliError;
@@ -29,29 +28,28 @@ const STEP_MOVING: f64 = 1.0;
 
 /// The content of a file or a generated volume, ready to be rendered.
 pub(super) struct Scene {
-    /// The name of the file or of the generated volume.
-    name: String,
-    /// The words of a command that name the content.
-    input: String,
-    /// The origin of the scene in the coordinates of the file.
-    offset: DVec3,
-    bounds: Bounds,
+    pub(super) place: Place,
     content: Shown,
     /// The message that describes the scene to a page.
     description: Value,
 }
 
 /// A picture of a scene.
-pub(super) struct Rendered {
+pub(in crate::commands) struct Rendered {
     pub(super) picture: Picture,
     /// True if nothing is visible.
     pub(super) is_empty: bool,
+    /// The states of the nodes that have rendered it; null without nodes.
+    pub(super) nodes: Value,
 }
 
 impl Rendered {
-    fn new(picture: Picture, hits: u64) -> Self {
-        let is_empty = hits == 0;
-        Self { picture, is_empty }
+    pub(in crate::commands) fn new(picture: Picture, hits: u64, nodes: Value) -> Self {
+        Self {
+            picture,
+            is_empty: hits == 0,
+            nodes,
+        }
     }
 }
 
@@ -106,19 +104,47 @@ fn direct_options(
     })
 }
 
-/// Returns the words of a command that name a file or a generated scene.
-fn words_of(file: Option<&Path>, scene: Option<impl Display>) -> String {
-    let file = file.map(|file| {
-        let name = file.display().to_string();
-        // A name must not look like an option.
-        quoted(&if name.starts_with('-') {
-            format!("./{name}")
-        } else {
-            name
-        })
-    });
-    let scene = || scene.map(|scene| format!("--scene {scene}"));
-    file.or_else(scene).unwrap_or_default()
+/// Begins the description of a scene for a page.
+pub(in crate::commands) fn described(place: &Place) -> Value {
+    let (min, max) = (place.bounds.min.to_array(), place.bounds.max.to_array());
+    let (name, offset) = (place.short_name(), place.offset.to_array());
+    json!({ "kind": "scene", "name": name, "box": [min, max], "offset": offset })
+}
+
+/// Adds the first camera to a description. Without a point to look at, it looks at the depth of the
+/// middle of the box.
+pub(in crate::commands) fn describe_camera(
+    camera: &Camera,
+    at: Option<Vec3>,
+    bounds: Bounds,
+    description: &mut Value,
+) {
+    let [forward, ..] = camera.axes();
+    let depth = (bounds.center() - camera.eye()).dot(forward);
+    let depth = depth.max(0.05 * bounds.extent().length());
+    let at = at.unwrap_or(camera.eye() + depth * forward);
+    description["eye"] = json!(camera.eye().to_array());
+    description["at"] = json!(at.to_array());
+    description["fov"] = json!(camera.fov_degrees());
+}
+
+/// Returns the part of a description that all volumes have.
+pub(in crate::commands) fn described_volume(
+    [x, y, z]: [usize; 3],
+    type_name: &str,
+    histogram: &Histogram,
+) -> Value {
+    let presets = PRESETS
+        .map(|it| json!({ "name": it.name, "about": it.about, "threshold": it.has_threshold() }));
+    json!({
+        "content": "volume",
+        "details": format!("{x} × {y} × {z} {type_name}"),
+        "range": histogram.range,
+        "histogram": histogram.counts,
+        "threshold": histogram.threshold(),
+        "presets": presets,
+        "colours": surfaces::default_colours(),
+    })
 }
 
 impl Scene {
@@ -145,17 +171,14 @@ impl Scene {
     fn of_volume(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
         let input = VolumeInput::get(arguments, quiet)?;
         let histogram = Histogram::of(&input.volume, input.macrocells.range(), BIN_COUNT);
-        let mut all = words_of(arguments.file.as_deref(), arguments.scene);
-        for option in arguments.reading.options() {
-            // The name of the option, and its value.
-            let words: Vec<String> = option.splitn(2, ' ').map(quoted).collect();
-            all += &format!(" {}", words.join(" "));
-        }
         Ok(Self {
-            name: input.name,
-            input: all,
-            offset: input.offset,
-            bounds: input.volume.bounds(),
+            place: Place {
+                name: input.name,
+                input: words_of_volume(arguments),
+                surface_command: "isosurface",
+                offset: input.offset,
+                bounds: input.volume.bounds(),
+            },
             content: Shown::Volume {
                 volume: input.volume,
                 macrocells: input.macrocells,
@@ -169,10 +192,13 @@ impl Scene {
         let input = Input::get(arguments, quiet)?;
         let (tree, _) = input.tree(quiet)?;
         Ok(Self {
-            name: input.name,
-            input: words_of(arguments.file.as_deref(), arguments.scene),
-            offset: input.offset,
-            bounds: tree.bounds(),
+            place: Place {
+                name: input.name,
+                input: words_of(arguments.file.as_deref(), arguments.scene),
+                surface_command: "isosurface",
+                offset: input.offset,
+                bounds: tree.bounds(),
+            },
             content: Shown::Mesh {
                 mesh: input.mesh,
                 tree,
@@ -184,30 +210,15 @@ impl Scene {
     }
 
     fn described(&self) -> Value {
-        let name = Path::new(&self.name).file_name();
-        let name = name.map_or(self.name.as_str().into(), |name| name.to_string_lossy());
-        let (min, max) = (self.bounds.min.to_array(), self.bounds.max.to_array());
-        let offset = self.offset.to_array();
-        let mut description =
-            json!({ "kind": "scene", "name": name, "box": [min, max], "offset": offset });
+        let bounds = self.place.bounds;
+        let mut description = described(&self.place);
         let (camera, up, more) = match &self.content {
             Shown::Volume {
                 volume, histogram, ..
             } => {
                 let camera = volume.camera(&View::default());
-                let presets = PRESETS.map(|it| {
-                    json!({ "name": it.name, "about": it.about, "threshold": it.has_threshold() })
-                });
-                let [x, y, z] = volume.size();
-                let more = json!({
-                    "content": "volume",
-                    "details": format!("{x} × {y} × {z} {}", volume.voxels().type_name()),
-                    "range": histogram.range,
-                    "histogram": histogram.counts,
-                    "threshold": histogram.threshold(),
-                    "presets": presets,
-                    "colours": surfaces::default_colours(),
-                });
+                let type_name = volume.voxels().type_name();
+                let more = described_volume(volume.size(), type_name, histogram);
                 (camera, Vec3::Z, more)
             }
             Shown::Mesh {
@@ -232,16 +243,11 @@ impl Scene {
         };
         // The cameras of defaults exist for every scene.
         if let Ok(camera) = camera {
-            let [forward, ..] = camera.axes();
-            let depth = (self.bounds.center() - camera.eye()).dot(forward);
-            let depth = depth.max(0.05 * self.bounds.extent().length());
             let at = match &self.content {
-                Shown::Volume { .. } => self.bounds.center(),
-                Shown::Mesh { .. } => camera.eye() + depth * forward,
+                Shown::Volume { .. } => Some(bounds.center()),
+                Shown::Mesh { .. } => None,
             };
-            description["eye"] = json!(camera.eye().to_array());
-            description["at"] = json!(at.to_array());
-            description["fov"] = json!(camera.fov_degrees());
+            describe_camera(&camera, at, bounds, &mut description);
         }
         description["up"] = json!(up.to_array());
         if let (Value::Object(all), Value::Object(more)) = (&mut description, more) {
@@ -261,23 +267,7 @@ impl Scene {
         size: (u32, u32),
         proceeds: impl Fn() -> ControlFlow<()> + Sync,
     ) -> Result<Rendered, String> {
-        let view = View {
-            eye: Some(request.eye()),
-            look_at: Some(request.at()),
-            fov_degrees: Some(request.fov),
-            ..View::default()
-        };
-        let clip = self.clip(request).map(|[min, max]| Bounds {
-            min: (min - self.offset).as_vec3(),
-            max: (max - self.offset).as_vec3(),
-        });
-        let samples = if request.moving { 1 } else { request.samples };
-        let frame = FrameOptions {
-            size,
-            samples,
-            clip,
-            ..FrameOptions::default()
-        };
+        let (view, frame) = self.place.frame(request, size);
         match (&self.content, request.mode) {
             (
                 Shown::Mesh {
@@ -298,7 +288,7 @@ impl Scene {
                 };
                 let rendering = render_mesh::render(mesh, tree, &options, |_| proceeds());
                 rendering
-                    .map(|it| Rendered::new(it.picture, it.report.rays_hit))
+                    .map(|it| Rendered::new(it.picture, it.report.rays_hit, Value::Null))
                     .map_err(|error| error.to_string())
             }
             (
@@ -316,7 +306,7 @@ impl Scene {
                 };
                 let rendering = isosurface::render(volume, macrocells, &options, |_| proceeds());
                 rendering
-                    .map(|it| Rendered::new(it.picture, it.counts.hits))
+                    .map(|it| Rendered::new(it.picture, it.counts.hits, Value::Null))
                     .map_err(|error| error.to_string())
             }
             (
@@ -330,32 +320,10 @@ impl Scene {
                 let options = direct_options(request, histogram, view, frame)?;
                 let rendering = direct::render(volume, macrocells, &options, |_| proceeds());
                 rendering
-                    .map(|it| Rendered::new(it.picture, it.counts.hits))
+                    .map(|it| Rendered::new(it.picture, it.counts.hits, Value::Null))
                     .map_err(|error| error.to_string())
             }
             _ => Err("a way to show another kind of content".to_owned()),
         }
-    }
-
-    /// Returns the command that renders the picture of a request.
-    pub(super) fn command(&self, request: &Request) -> String {
-        request.command(&self.input, self.offset, self.clip(request))
-    }
-
-    /// Returns the shown part, in the coordinates of the file.
-    fn clip(&self, request: &Request) -> Option<[DVec3; 2]> {
-        let (min, max) = (self.bounds.min.as_dvec3(), self.bounds.max.as_dvec3());
-        // Where nothing is cut off, the plane is outside of the box.
-        let margin = 0.01 * (max - min).max_element();
-        let place = |axis: usize, share: f64| match share {
-            0.0 => min[axis] - margin,
-            1.0 => max[axis] + margin,
-            _ => min[axis] + share * (max[axis] - min[axis]),
-        };
-        let corner = |end: usize| {
-            let place = |axis: usize| place(axis, request.clip[axis][end]);
-            DVec3::new(place(0), place(1), place(2)) + self.offset
-        };
-        request.is_clipped().then(|| [corner(0), corner(1)])
     }
 }

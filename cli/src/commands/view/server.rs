@@ -18,11 +18,10 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use raddle::Runtime;
 use serde::Deserialize;
 
 use super::browser::Reference;
-use super::scene::Scene;
+use super::content::Content;
 use super::session::Session;
 use super::urgency::Urgency;
 use crate::error::CliError;
@@ -38,6 +37,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/page.js"),
     include_str!("page/camera.js"),
     include_str!("page/surfaces.js"),
+    include_str!("page/nodes.js"),
     include_str!("page/controls.js"),
     include_str!("page/memory.js"),
     include_str!("page/input.js"),
@@ -54,8 +54,7 @@ pub(super) struct Server {
 
 /// The data that all connections share.
 struct Shared {
-    scene: Arc<Scene>,
-    runtime: Arc<Runtime>,
+    content: Arc<dyn Content>,
     urgency: Arc<Urgency>,
     token: String,
     port: u16,
@@ -98,14 +97,12 @@ impl Server {
     /// [`CliError::Listen`].
     pub(super) fn serve(
         self,
-        scene: Arc<Scene>,
-        runtime: Arc<Runtime>,
+        content: Arc<dyn Content>,
         reference: Option<Reference>,
     ) -> Result<(), CliError> {
         let port = self.address.port();
         let shared = Arc::new(Shared {
-            scene,
-            runtime,
+            content,
             urgency: Arc::new(Urgency::new()),
             token: self.token,
             port,
@@ -206,8 +203,7 @@ async fn socket(
     shared.check(&headers, &token)?;
     shared.check_origin(&headers)?;
     let upgrade = upgrade.map_err(|_| Refusal("no WebSocket; expected the page of this server"))?;
-    let (scene, runtime) = (shared.scene.clone(), shared.runtime.clone());
-    let session = Session::new(scene, runtime, shared.urgency.clone());
+    let session = Session::new(shared.content.clone(), shared.urgency.clone());
     let upgrade = upgrade.max_message_size(MESSAGE_BYTES_MAX);
     Ok(upgrade.on_upgrade(|socket| session.run(socket)))
 }

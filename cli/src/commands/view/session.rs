@@ -19,14 +19,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::extract::ws::{Message, WebSocket};
-use raddle::Runtime;
 use raddle_graphics::picture::PictureFormat;
 use raddle_sync::prim::{AtomicBool, Relaxed};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
+use super::content::Content;
 use super::request::{Mode, Request, Want};
-use super::scene::Scene;
 use super::urgency::{Urgency, Urgent};
 
 /// The time for a coarse picture, which allows more than 15 of them per second with encoding and
@@ -44,8 +43,7 @@ const SAVES_MAX: usize = 8;
 
 /// The state of a conversation.
 pub(super) struct Session {
-    scene: Arc<Scene>,
-    runtime: Arc<Runtime>,
+    content: Arc<dyn Content>,
     urgency: Arc<Urgency>,
     /// The coarse picture that is wanted or in progress.
     urgent: Option<Urgent>,
@@ -83,6 +81,8 @@ struct Made {
     bytes: Vec<u8>,
     /// True if nothing is visible.
     is_empty: bool,
+    /// The states of the nodes that have rendered it; null without nodes.
+    nodes: Value,
     /// The time for rendering and encoding.
     time: Duration,
 }
@@ -97,10 +97,9 @@ enum Event {
 }
 
 impl Session {
-    pub(super) fn new(scene: Arc<Scene>, runtime: Arc<Runtime>, urgency: Arc<Urgency>) -> Self {
+    pub(super) fn new(content: Arc<dyn Content>, urgency: Arc<Urgency>) -> Self {
         Self {
-            scene,
-            runtime,
+            content,
             urgency,
             urgent: None,
             next: None,
@@ -113,7 +112,7 @@ impl Session {
 
     /// Answers the requests of a page until it closes the connection.
     pub(super) async fn run(mut self, mut socket: WebSocket) {
-        let description = self.scene.description().to_string();
+        let description = self.content.description().to_string();
         let mut sent = socket.send(Message::text(description)).await;
         while sent.is_ok() {
             self.begin();
@@ -220,11 +219,10 @@ impl Session {
         };
         let size = self.size_of(&request);
         let stop = Arc::new(Stop::default());
-        let (scene, runtime) = (self.scene.clone(), self.runtime.clone());
+        let content = self.content.clone();
         let (urgency, own, flags) = (self.urgency.clone(), request.clone(), stop.clone());
-        let task = tokio::task::spawn_blocking(move || {
-            make(&scene, &runtime, &urgency, &own, size, &flags)
-        });
+        let task =
+            tokio::task::spawn_blocking(move || make(&*content, &urgency, &own, size, &flags));
         self.job = Some(Job {
             request,
             size,
@@ -289,8 +287,9 @@ impl Session {
             "size": [job.size.0, job.size.1],
             "coarse": is_coarse,
             "empty": made.is_empty,
+            "nodes": made.nodes,
             "ms": made.time.as_secs_f64() * 1e3,
-            "command": self.scene.command(&job.request),
+            "command": self.content.command(&job.request),
         });
         if is_coarse && self.next.is_none() {
             self.coarse = Some(job.request);
@@ -301,8 +300,7 @@ impl Session {
 
 /// Renders and encodes a picture.
 fn make(
-    scene: &Scene,
-    runtime: &Runtime,
+    content: &dyn Content,
     urgency: &Urgency,
     request: &Request,
     size: (u32, u32),
@@ -321,7 +319,7 @@ fn make(
             false => ControlFlow::Continue(()),
         }
     };
-    let rendered = runtime.install(|| scene.render(request, size, proceeds))?;
+    let rendered = content.render(request, size, &proceeds)?;
     // The workers are free for other pages meanwhile.
     let bytes = match request.want {
         Want::Png => rendered.picture.encode(PictureFormat::Png),
@@ -331,6 +329,7 @@ fn make(
     Ok(Made {
         bytes: bytes.map_err(|error| error.to_string())?,
         is_empty: rendered.is_empty,
+        nodes: rendered.nodes,
         time: begun.elapsed(),
     })
 }

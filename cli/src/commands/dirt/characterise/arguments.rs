@@ -16,7 +16,7 @@ pub(in crate::commands) struct CharacteriseArguments {
     /// Characterise the program on this machine: count misses and measure all functions in many
     /// runs, print them beside the study's, and write the parameters for raddle predict and raddle
     /// simulate
-    #[arg(long, conflicts_with_all = ["nodes", "on_demand", "profile", "trace", "stats"])]
+    #[arg(long, conflicts_with_all = ["nodes", "on_demand", "profile", "trace", "stats", "view_page"])]
     characterise: bool,
     /// Numbers of nodes with which misses are counted
     #[arg(
@@ -99,7 +99,7 @@ impl CharacteriseArguments {
                 reason: reason.to_owned(),
             })
         };
-        let output = &arguments.output;
+        let output = arguments.output();
         if output.extension().is_none_or(|it| it != "toml") {
             let options = format!("--characterise -o {}", output.display());
             return wrong(

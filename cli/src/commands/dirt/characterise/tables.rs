@@ -19,6 +19,7 @@ pub(super) fn describe(run: &Run, found: &Characterised, report: &mut Report) {
         functions(run, Kind::Renderer),
         functions(run, Kind::Communicator),
         shares(run),
+        counts(run),
         characteristics(run, found),
     ];
     report.requested(&format!(
@@ -31,7 +32,7 @@ pub(super) fn describe(run: &Run, found: &Characterised, report: &mut Report) {
     report.field("tables", tables);
 }
 
-/// Tables 6 and 8.
+/// Returns tables 6 and 8.
 fn functions(run: &Run, kind: Kind) -> Table {
     let (key, title, rows): (_, _, &[Row]) = match kind {
         Kind::Renderer => ("table6", "Renderers (table 6)", &study::RENDERER),
@@ -66,7 +67,7 @@ fn functions(run: &Run, kind: Kind) -> Table {
     table
 }
 
-/// Figures 31, 32 and 36: the shares of time.
+/// Returns figures 31, 32 and 36: the shares of time.
 fn shares(run: &Run) -> Table {
     let columns = [
         ("thread", 0),
@@ -105,7 +106,42 @@ fn shares(run: &Run) -> Table {
     table
 }
 
-/// Tables 7, 9 and 10.
+/// Returns the counts of a ray, which the times follow from.
+fn counts(run: &Run) -> Table {
+    let columns = [("count", 0), ("here", 4), ("study", 4)];
+    let mut table = Table::new("counts", "Counts of a run with these nodes", columns);
+    let sum = run.rendered.sum();
+    let (work, bricks) = (&sum.work, &sum.bricks);
+    let pixels = (sum.pixels as f64).max(1.0);
+    let read = (work.macrocells - work.reused) as f64;
+    let used = (bricks.local + bricks.hits + bricks.joined + bricks.misses) as f64;
+    let rows = [
+        (
+            "macrocells entered, ray",
+            work.macrocells as f64 / pixels,
+            0.275_3,
+        ),
+        ("macrocells read, ray", read / pixels, 0.275_3),
+        ("bricks, macrocell read", used / read.max(1.0), 2.684),
+        (
+            "cells tested, ray",
+            work.rays.cells as f64 / pixels,
+            0.241_8,
+        ),
+        ("hits, ray", work.rays.hits as f64 / pixels, 0.094_8),
+        (
+            "hit rate of the cache",
+            bricks.hit_rate().unwrap_or(0.0),
+            0.887_7,
+        ),
+    ];
+    for (name, here, study) in rows {
+        table.row([name.into(), here.into(), study.into()]);
+    }
+    table
+}
+
+/// Returns tables 7, 9 and 10.
 fn characteristics(run: &Run, found: &Characterised) -> Table {
     let columns = [
         ("characteristic", 0),

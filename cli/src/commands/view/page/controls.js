@@ -63,6 +63,9 @@ function showControls() {
     end.textContent = rounded(value);
     return end;
   }));
+  for (const choice of document.querySelectorAll('input[name=mode]')) {
+    choice.parentElement.hidden = Boolean(scene.modes) && !scene.modes.includes(choice.value);
+  }
   threshold = coupled($('threshold'), $('threshold-number'));
   const presets = scene.presets.map(it => new Option(it.name));
   $('preset').replaceChildren(new Option('default', ''), ...presets);

@@ -30,6 +30,7 @@ function request(want, moving) {
     opacity: opacity(),
     eye: camera.eye, at: camera.at, fov: shownFov(),
     clip: clip(),
+    nodes: chosenNodes(),
   };
 }
 
@@ -75,6 +76,7 @@ function begin(description) {
   $('name').textContent = scene.name;
   $('details').textContent = scene.details;
   showControls();
+  showNodes(scene.nodes);
   reset();
   recall();
 }
@@ -89,6 +91,7 @@ async function show(header, bytes) {
   painter.imageSmoothingEnabled = true;
   painter.drawImage(bitmap, 0, 0, picture.width, picture.height);
   bitmap.close();
+  showNodes(header.nodes);
   command = header.command;
   $('command').textContent = command;
   $('message').textContent = header.empty ? 'Nothing is visible with these values.' : '';
