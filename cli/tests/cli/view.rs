@@ -17,6 +17,7 @@ use crate::volumes::ball;
 
 mod connection;
 mod controls;
+mod nodes;
 mod surfaces;
 
 /// The script that is true when a fine picture of the newest request is shown.
@@ -46,8 +47,13 @@ impl View {
     }
 
     fn with(arguments: &[&OsStr]) -> Self {
+        let common = ["view", "--workers", "2", "--json"].map(OsStr::new);
+        Self::by(&[&common, arguments].concat())
+    }
+
+    /// Starts a command with a page, of which the first argument is the name.
+    fn by(arguments: &[&OsStr]) -> Self {
         let mut child = raddle()
-            .args(["view", "--workers", "2", "--json"])
             .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
@@ -57,7 +63,10 @@ impl View {
         BufReader::new(output).read_line(&mut line).expect("a line");
         // Checks the schema and the keys, too.
         let value = json(&line);
-        assert_eq!(value["command"], "view");
+        assert_eq!(
+            value["command"].as_str().map(OsStr::new),
+            Some(arguments[0])
+        );
         let address = value["address"].as_str().expect("an address");
         Self {
             child,

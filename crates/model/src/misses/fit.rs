@@ -5,6 +5,9 @@ use serde::Serialize;
 use super::MissModel;
 use crate::error::{DomainError, above_zero};
 
+/// The smallest base.
+const BASE_MIN: f64 = 1.0;
+
 /// The misses of a run, which were counted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CountedMisses {
@@ -30,7 +33,7 @@ pub struct MissFit {
 
 impl MissFit {
     /// Fits base, nodes and the logarithm of renderers by least squares. A term for which all runs
-    /// have the same value is 0.
+    /// have the same value is 0. So is one with which the base would be below 1.
     ///
     /// # Errors
     /// [`DomainError`] if there is no run with misses, or one has no nodes or renderers.
@@ -69,15 +72,28 @@ impl MissFit {
         let (nodes, both, logs) = (sum(0, 0), sum(0, 1), sum(1, 1));
         let (by_nodes, by_logs) = (sum(0, 2), sum(1, 2));
         let determinant = nodes.mul_add(logs, -both * both);
-        if determinant > 1e-9 * nodes * logs {
-            model.per_node = (by_nodes * logs - by_logs * both) / determinant;
-            model.per_log_renderers = (by_logs * nodes - by_nodes * both) / determinant;
-        } else if nodes > 0.0 {
-            model.per_node = by_nodes / nodes;
-        } else if logs > 0.0 {
-            model.per_log_renderers = by_logs / logs;
+        let of_both = [
+            (by_nodes * logs - by_logs * both) / determinant,
+            (by_logs * nodes - by_nodes * both) / determinant,
+        ];
+        let can_tell_apart = determinant > 1e-9 * nodes * logs;
+        let candidates = [
+            can_tell_apart.then_some(of_both),
+            (nodes > 0.0).then(|| [by_nodes / nodes, 0.0]),
+            (logs > 0.0).then(|| [0.0, by_logs / logs]),
+            Some([0.0; 2]),
+        ];
+        for [per_node, per_log_renderers] in candidates.into_iter().flatten() {
+            (model.per_node, model.per_log_renderers) = (per_node, per_log_renderers);
+            model.base = mean[2] - per_node * mean[0] - per_log_renderers * mean[1];
+            // A few runs may fit best without misses, which cannot be.
+            if model.base >= BASE_MIN {
+                break;
+            }
         }
-        model.base = mean[2] - model.per_node * mean[0] - model.per_log_renderers * mean[1];
+        if model.base < BASE_MIN {
+            return Err(DomainError::new("misses of a run", mean[2], "1 or more"));
+        }
         let predicted = |it: &[f64; 3]| {
             model
                 .per_log_renderers
@@ -153,6 +169,15 @@ mod tests {
         assert!((same.per_log_renderers * 2.0_f64.ln() - 100.0).abs() < 1e-9);
         let other = fit(&[counted(4, 2, 700.0), counted(8, 2, 800.0)]);
         assert_eq!((other.per_node, other.per_log_renderers), (25.0, 0.0));
+        // A line through these counts is below zero without nodes.
+        let steep = [
+            counted(2, 1, 10.0),
+            counted(3, 1, 500.0),
+            counted(4, 1, 900.0),
+        ];
+        let steep = fit(&steep);
+        assert_eq!((steep.base, steep.per_node), (470.0, 0.0));
+        assert!(MissFit::of(&[counted(2, 1, 0.0)], 3, false).is_err());
         assert!(MissFit::of(&[], 3, false).is_err());
         // A single node has no misses.
         assert!(MissFit::of(&[counted(1, 2, 0.0)], 3, true).is_err());
