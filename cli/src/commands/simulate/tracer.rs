@@ -84,7 +84,7 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<Report, 
     };
     if let Some(supervisor) = &found.supervisor {
         report.text(format!(
-            "\nsupervisor: {} tiles per frame; its link is busy {:.1} % of the time, and its thread \
+            "\nsupervisor: {} tiles per frame; its link is busy {:.1} % of the time, its thread \
              {:.1} %; renderers wait for tiles {:.1} %\n",
             units::grouped(supervisor.tiles),
             100.0 * supervisor.link,

@@ -16,7 +16,8 @@ pub(in crate::commands) struct CharacteriseArguments {
     /// Characterise the program on this machine: count misses and measure all functions in many
     /// runs, print them beside the study's, and write the parameters for raddle predict and raddle
     /// simulate
-    #[arg(long, conflicts_with_all = ["nodes", "on_demand", "profile", "trace", "stats", "view_page"])]
+    #[arg(long, conflicts_with_all = ["nodes", "on_demand", "profile", "trace", "stats"])]
+    #[arg(conflicts_with = "view_page")]
     characterise: bool,
     /// Numbers of nodes with which misses are counted
     #[arg(

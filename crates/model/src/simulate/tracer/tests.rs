@@ -378,7 +378,7 @@ fn each_tile_is_assigned_and_returned_once() {
     }
 }
 
-/// Equal tiles take about as long as frames without a supervisor, which renderers begin together.
+// Equal tiles take about as long as frames without a supervisor, which renderers begin together.
 #[test]
 fn equal_tiles_take_the_time_of_the_model() {
     let parameters = with(&["tracer.assignment_ns = 0"]);
@@ -390,8 +390,7 @@ fn equal_tiles_take_the_time_of_the_model() {
     assert!(supervisor_of(&found).imbalance < 0.10, "{found:?}");
 }
 
-/// The link of the supervisor limits the frames, as computed for figure 70: 4,096 tiles of 834
-/// bytes at 1 GB/s are 293 frames/s.
+// 4,096 tiles of 834 bytes at 1 GB/s are 293 frames/s.
 #[test]
 fn the_link_of_the_supervisor_limits_the_frames() {
     let parameters = study();
