@@ -138,7 +138,7 @@ fn by_nodes<'a>(
         };
         let mut failed = None;
         let sample = timed(request.repetitions, || {
-            match stage.supervisor.render(scene, |_, _, _| ()) {
+            match stage.supervisor.render(scene, |_, _| ()) {
                 Ok(rendered) => seen(&rendered.picture),
                 Err(error) => {
                     failed = Some(error);

@@ -105,7 +105,7 @@ fn lead(
         for surface in &mut scene.surfaces {
             surface.isovalue += f64::from(index) * arguments.iso_step;
         }
-        let frame = supervisor.render(&scene, |_, part, _| {
+        let frame = supervisor.render(&scene, |_, part| {
             phase.more_of(part.pixel_count() as u64, pixels);
         });
         let frame = frame.map_err(|error| match error {

@@ -96,7 +96,8 @@ type News = (Vec<(NodeId, Received)>, Option<NetError>);
 /// A message of a worker.
 enum Received {
     Ready,
-    Tile(TileHead, Vec<[f32; 3]>),
+    /// The bytes of the pixels.
+    Tile(TileHead, Vec<u8>),
     Failed(u32, String),
     Report(WorkerReport),
     Profile(Vec<u8>),
@@ -147,7 +148,7 @@ impl Supervisor {
         Ok(supervisor)
     }
 
-    /// Renders a frame. `on_tile` gets the pixels of each tile, and may stop the work.
+    /// Renders a frame. `on_tile` is called for each tile that has arrived, and may stop the work.
     ///
     /// # Errors
     /// A [`DirtError`] if an option is out of range, a worker cannot render a tile, or no worker is
@@ -155,7 +156,7 @@ impl Supervisor {
     pub fn render<P: Proceed>(
         &mut self,
         scene: &IsosurfaceOptions,
-        mut on_tile: impl FnMut(TileDone, Part, &[[f32; 3]]) -> P,
+        mut on_tile: impl FnMut(TileDone, Part) -> P,
     ) -> Result<SupervisedFrame, DirtError> {
         scene.check()?;
         let begun = Instant::now();
@@ -177,11 +178,11 @@ impl Supervisor {
             let (received, ended) = self.receive()?;
             for (node, message) in received {
                 match message {
-                    Received::Tile(head, pixels) => {
+                    Received::Tile(head, bytes) => {
                         let completion = schedule.complete(head.frame, head.number);
                         if let Completion::Taken(part) | Completion::Last(part) = completion {
                             let copying = self.profiled.profile.call(&profile::COPY_TILE);
-                            let is_whole = copy(&mut picture, part, &pixels);
+                            let is_whole = copy(&mut picture, part, &bytes);
                             drop(copying);
                             if !is_whole {
                                 return Err(DirtError::Malformed(node));
@@ -189,7 +190,7 @@ impl Supervisor {
                             done += 1;
                             hits += u64::from(head.hits);
                             let count = schedule.assignment_count() as usize;
-                            if !on_tile(TileDone::new(done - 1, count), part, &pixels).proceeds() {
+                            if !on_tile(TileDone::new(done - 1, count), part).proceeds() {
                                 return Err(FrameError::Stopped.into());
                             }
                         }
@@ -417,9 +418,9 @@ impl Supervisor {
 fn read(user: u32, metadata: &[u8], data: &[u8]) -> Received {
     match user {
         wire::READY => Received::Ready,
-        wire::TILE => match (TileHead::read(metadata), wire::read_pixels(data)) {
-            (Some(head), Some(pixels)) => Received::Tile(head, pixels),
-            _ => Received::Malformed,
+        wire::TILE => match TileHead::read(metadata) {
+            Some(head) => Received::Tile(head, data.to_vec()),
+            None => Received::Malformed,
         },
         wire::FAILED => {
             let frame = metadata
@@ -434,15 +435,16 @@ fn read(user: u32, metadata: &[u8], data: &[u8]) -> Received {
 }
 
 /// Copies the pixels of a tile. Returns false if their number is not that of the part.
-fn copy(picture: &mut Picture, part: Part, pixels: &[[f32; 3]]) -> bool {
-    if pixels.len() != part.pixel_count() {
+fn copy(picture: &mut Picture, part: Part, bytes: &[u8]) -> bool {
+    if bytes.len() != wire::PIXEL_BYTES * part.pixel_count() {
         return false;
     }
     let width = picture.width() as usize;
     let (left, top) = (part.corner.0 as usize, part.corner.1 as usize);
-    for (row, pixels) in pixels.chunks(part.size.0 as usize).enumerate() {
+    let len = part.size.0 as usize;
+    for (row, bytes) in bytes.chunks(wire::PIXEL_BYTES * len).enumerate() {
         let first = (top + row) * width + left;
-        picture.pixels_mut()[first..first + pixels.len()].copy_from_slice(pixels);
+        wire::read_pixels(bytes, &mut picture.pixels_mut()[first..first + len]);
     }
     true
 }

@@ -42,7 +42,7 @@ pub(super) const NO_FRAME: u32 = u32::MAX;
 /// The number of bytes of an assignment.
 pub(super) const TASK_BYTES: usize = 12;
 /// The number of bytes of a pixel.
-const PIXEL_BYTES: usize = 12;
+pub(super) const PIXEL_BYTES: usize = 12;
 /// The number of bytes of the metadata of a tile.
 const TILE_HEAD_BYTES: usize = 12;
 
@@ -165,17 +165,12 @@ pub(super) fn write_pixels(pixels: &[[f32; 3]], into: &mut Vec<u8>) {
     }
 }
 
-/// Reads pixels, if the data are whole pixels.
-pub(super) fn read_pixels(data: &[u8]) -> Option<Vec<[f32; 3]>> {
-    if !data.len().is_multiple_of(PIXEL_BYTES) {
-        return None;
-    }
-    let mut pixels = vec![[0.0; 3]; data.len() / PIXEL_BYTES];
+/// Reads pixels, of which there are as many as places.
+pub(super) fn read_pixels(data: &[u8], pixels: &mut [[f32; 3]]) {
     let (values, _) = data.as_chunks();
     for (place, &value) in pixels.as_flattened_mut().iter_mut().zip(values) {
         *place = f32::from_le_bytes(value);
     }
-    Some(pixels)
 }
 
 #[cfg(test)]
@@ -209,7 +204,8 @@ mod tests {
         assert_eq!(TileHead::read(&[0; 11]), None);
         let pixels = [[0.1, -2.0, f32::MAX], [f32::MIN_POSITIVE, 0.0, 1.0]];
         write_pixels(&pixels, &mut bytes);
-        assert_eq!(read_pixels(&bytes).expect("two pixels"), pixels);
-        assert!(read_pixels(&bytes[1..]).is_none());
+        let mut read = [[0.0; 3]; 2];
+        read_pixels(&bytes, &mut read);
+        assert_eq!(read, pixels);
     }
 }

@@ -101,7 +101,7 @@ fn frame(
     supervisor: &mut Supervisor,
     scene: &IsosurfaceOptions,
 ) -> Result<SupervisedFrame, DirtError> {
-    supervisor.render(scene, |_, _, _| ())
+    supervisor.render(scene, |_, _| ())
 }
 
 /// Renders two frames, and compares them with those of one node. Returns the reports.
@@ -399,7 +399,7 @@ fn a_run_ends_with_tiles_under_way() {
             let content = content(&volume, options.brick_edge, true, None);
             let (count, ended) = run(kind, &options, &content, |supervisor| {
                 let mut supervisor = supervisor.expect("all workers begin");
-                let stopped = supervisor.render(&scene(500.0), |_, _, _| ControlFlow::Break(()));
+                let stopped = supervisor.render(&scene(500.0), |_, _| ControlFlow::Break(()));
                 assert!(matches!(
                     stopped,
                     Err(DirtError::Frame(FrameError::Stopped))

@@ -117,8 +117,8 @@ pub(crate) struct DirtArguments {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = DIRT)]
 pub(super) struct NodeArguments {
-    /// Number of nodes that render; the supervisor is another one [default: 2, or one fewer than
-    /// mpirun has started]
+    /// Number of nodes that render; the supervisor is another one [default: RADDLE_NODES, or 2, or
+    /// one fewer than mpirun has started]
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..NODES_MAX))]
     pub(super) nodes: Option<u16>,

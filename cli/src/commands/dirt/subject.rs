@@ -124,30 +124,58 @@ pub(super) fn origin(arguments: &VolumeArguments) -> Result<BrickOrigin, CliErro
 fn open_bricks(path: &Path, on_demand: bool) -> Result<(Subject, Content), CliError> {
     let file = BrickFile::open(path)?;
     let ranges = ValueRanges::measured(file.macrocells()?);
-    let (grid, kind, layout) = (*file.grid(), file.kind(), *file.layout());
     let name = path.display().to_string();
-    let mut facts = facts_of(&grid, kind, ranges.range());
+    let mut facts = facts_of(file.grid(), file.kind(), ranges.range());
     facts.quantity("file", "file", &Plain(name.clone()));
-    let subject = Subject {
-        grid,
-        layout,
-        range: ranges.range(),
-        histogram: ranges.histogram(BIN_COUNT),
-        type_name: kind.name(),
+    let bricks = Bricks {
+        grid: *file.grid(),
+        kind: file.kind(),
+        layout: *file.layout(),
+        ranges,
         name,
         offset: file.offset(),
         facts,
-    };
-    let source: Arc<dyn BrickSource> = Arc::new(file);
-    let content = Content {
-        grid,
-        kind,
-        ranges: Arc::new(ranges),
-        backup: Some(Arc::clone(&source)),
-        source,
         is_in_memory: !on_demand,
     };
-    Ok((subject, content))
+    Ok(bricks.from(Arc::new(file)))
+}
+
+/// Facts about bricks that are read or generated one by one.
+struct Bricks {
+    grid: Grid,
+    kind: VoxelKind,
+    layout: BrickLayout,
+    ranges: ValueRanges,
+    name: String,
+    offset: DVec3,
+    facts: Facts,
+    is_in_memory: bool,
+}
+
+impl Bricks {
+    /// Returns a volume of these bricks from a source, which replaces nodes that end, too.
+    fn from(self, source: Arc<dyn BrickSource>) -> (Subject, Content) {
+        let Self { grid, kind, .. } = self;
+        let subject = Subject {
+            grid,
+            layout: self.layout,
+            range: self.ranges.range(),
+            histogram: self.ranges.histogram(BIN_COUNT),
+            type_name: kind.name(),
+            name: self.name,
+            offset: self.offset,
+            facts: self.facts,
+        };
+        let content = Content {
+            grid,
+            kind,
+            ranges: Arc::new(self.ranges),
+            backup: Some(Arc::clone(&source)),
+            source,
+            is_in_memory: self.is_in_memory,
+        };
+        (subject, content)
+    }
 }
 
 /// Describes a volume that is not read as a whole.
@@ -181,24 +209,15 @@ fn generate(
     facts
         .row("scene", format!("{formula} (generated on demand)"))
         .field("scene", formula.to_string());
-    let subject = Subject {
+    let described = Bricks {
         grid,
+        kind,
         layout: *bricks.layout(),
-        range: ranges.range(),
-        histogram: ranges.histogram(BIN_COUNT),
-        type_name: kind.name(),
+        ranges,
         name,
         offset: DVec3::ZERO,
         facts,
-    };
-    let source: Arc<dyn BrickSource> = Arc::new(bricks);
-    let content = Content {
-        grid,
-        kind,
-        ranges: Arc::new(ranges),
-        backup: Some(Arc::clone(&source)),
-        source,
         is_in_memory: false,
     };
-    Ok((subject, content))
+    Ok(described.from(Arc::new(bricks)))
 }

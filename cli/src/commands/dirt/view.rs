@@ -112,7 +112,7 @@ impl Content for Distributed {
         if let Some(nodes) = &request.nodes {
             supervisor.set_active(nodes);
         }
-        let rendered = supervisor.render(&options, |_, _, _| proceeds());
+        let rendered = supervisor.render(&options, |_, _| proceeds());
         let nodes = states(&supervisor);
         drop(supervisor);
         let frame = rendered.map_err(|error| match error {

@@ -56,7 +56,8 @@ impl ThreadTimes {
     #[must_use]
     pub fn time_ns(&self, activity: Activity) -> f64 {
         let of_it = self.functions.iter().filter(|it| it.activity == activity);
-        of_it.map(|it| it.exclusive_ns).sum()
+        // The sum of nothing is -0.
+        of_it.map(|it| it.exclusive_ns).sum::<f64>() + 0.0
     }
 
     /// Returns the calls of a function by all callers together, and its exclusive time, in
