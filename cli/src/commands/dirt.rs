@@ -48,6 +48,9 @@ pub(super) fn run(
         picture::check_path(path)?;
         output::check_apart(path, arguments.input.file.as_deref())?;
     }
+    if let Some(path) = &arguments.trace {
+        output::check_apart(path, arguments.input.file.as_deref())?;
+    }
     let plan = nodes::plan(&job, options)?;
     let lead = |node: &Node, subject| {
         let save = |index: u32, picture: &Picture| Ok(picture.save(&paths[index as usize])?);

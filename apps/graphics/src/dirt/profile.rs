@@ -79,7 +79,8 @@ pub struct TileTimes {
     pub misses: u64,
 }
 
-/// The profile of a thread that begins when the thread has its first work, if there is one.
+/// The profile of a thread that receives messages, if it is wanted. It begins before the first
+/// frame, so that a part of its idle time is that of the start.
 #[derive(Debug)]
 pub(super) struct Profiled {
     pub(super) profile: Option<ThreadProfile>,

@@ -81,8 +81,8 @@ impl Renderer<'_> {
         let node = self.reader.port().id().node;
         let mut waiter = Waiter::new(self.budget.clone());
         let first = self.queue.pop(&mut waiter);
-        let cpu_ns = profile::cpu_ns();
         let profiler = ThreadProfile::begin(profile::RENDERER, Activity::Compute);
+        let cpu_ns = profile::cpu_ns();
         let mut session = Session::new(self, waiter, profiler);
         session.guarded(first);
         let tiles = std::mem::take(&mut session.tiles);
@@ -176,7 +176,7 @@ impl<'a, P: Profiler> Session<'a, P> {
                 Err(Failure::NoServer) => break,
                 Err(Failure::Reason(why)) => {
                     let frame = task.assignment.frame.to_le_bytes();
-                    self.send(wire::FAILED, &frame, why.as_bytes())
+                    self.send(wire::FAILED, &frame, wire::reason(&why))
                 }
             };
             if let Some(before) = before {

@@ -169,8 +169,9 @@ impl Supervisor {
         let mut schedule = Schedule::new(frame, scene.frame.size, self.options.tiles);
         let bytes = postcard::to_allocvec(scene).unwrap_or_default();
         let sending = self.profiled.profile.begin(&profile::SEND_SCENE);
-        self.send_to_all(wire::SCENE, &frame.to_le_bytes(), &bytes)?;
+        let sent = self.send_to_all(wire::SCENE, &frame.to_le_bytes(), &bytes);
         self.profiled.profile.end(&sending);
+        sent?;
         let mut lost = 0;
         (0..self.workers.len()).try_for_each(|index| self.assign(&mut schedule, index))?;
         let (mut done, mut hits) = (0, 0);
@@ -358,7 +359,8 @@ impl Supervisor {
         }
         let frame = schedule.frame().to_le_bytes();
         let sending = self.profiled.profile.begin(&profile::ASSIGN);
-        let sent = self.send(node, wire::TASKS, &frame, &bytes);
+        let mut parts = bytes.chunks(wire::TASKS_MAX * wire::TASK_BYTES);
+        let sent = parts.try_for_each(|part| self.send(node, wire::TASKS, &frame, part));
         self.profiled.profile.end(&sending);
         sent
     }

@@ -20,6 +20,7 @@
 
 use raddle::net::{Message, NodeId, Port, PortId, SendError};
 use raddle_sync::backoff::Backoff;
+use raddle_sync::lane::LONG_MAX;
 
 use super::SUPERVISOR;
 use super::error::DirtError;
@@ -39,6 +40,8 @@ pub(super) const PROFILE: u32 = 0xD127_0009;
 /// The number of no frame: a worker has failed before the first one.
 pub(super) const NO_FRAME: u32 = u32::MAX;
 
+/// The number of assignments in a message, at most.
+pub(super) const TASKS_MAX: usize = LONG_MAX / TASK_BYTES;
 /// The number of bytes of an assignment.
 pub(super) const TASK_BYTES: usize = 12;
 /// The number of bytes of a pixel.
@@ -93,6 +96,12 @@ pub(super) fn send(
             other => return other,
         }
     }
+}
+
+/// Returns the bytes of a reason, as far as they fit into a message.
+pub(super) fn reason(why: &str) -> &[u8] {
+    let len = why.floor_char_boundary(LONG_MAX.min(why.len()));
+    &why.as_bytes()[..len]
 }
 
 /// Writes an assignment.

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use raddle::net::bricks::{BrickOptions, BrickServer, Bricks, Homes, Store};
 use raddle::net::{Arrival, Data, NetError, Node, NodeId, Port, SendError};
-use raddle_sync::lane::LONG_MAX;
 use raddle_trace::profile::{Activity, Profiler};
 
 use super::SUPERVISOR;
@@ -103,13 +102,17 @@ pub fn work(
                 Activity::Communicate,
             ),
         };
-        communicator.run()?;
+        let ran = communicator.run();
         let mut threads: Vec<ThreadReport> = Vec::new();
         threads.extend(communicator.take_profile());
         drop(closing);
         // Bricks are served until all renderers have ended: first those of this node, then, until
-        // the supervisor leaves, those of the others.
-        communicator.serve_while(|| !renderers.iter().all(ScopedJoinHandle::is_finished))?;
+        // the supervisor leaves, those of the others. After an error, too: a renderer that waits
+        // for a brick of another node ends only if that node still serves, and that node may wait
+        // for this one.
+        let is_needed = || !renderers.iter().all(ScopedJoinHandle::is_finished);
+        let served = communicator.serve_renderers(is_needed);
+        ran.and(served)?;
         let mut report = WorkerReport::default();
         for renderer in renderers {
             match renderer.join() {
@@ -141,9 +144,8 @@ pub fn refuse(node: &Node, why: &str) -> Result<(), DirtError> {
 }
 
 fn refuse_by(port: &mut Port, why: &str) -> Result<(), DirtError> {
-    let len = why.floor_char_boundary(LONG_MAX.min(why.len()));
     let frame = NO_FRAME.to_le_bytes();
-    send_to_supervisor(port, wire::FAILED, &frame, &why.as_bytes()[..len])
+    send_to_supervisor(port, wire::FAILED, &frame, wire::reason(why))
 }
 
 /// Closes the queue when it is dropped.
@@ -300,6 +302,22 @@ impl Communicator<'_> {
             scene: Arc::clone(scene),
             assignment,
         }));
+    }
+
+    /// Answers requests for bricks for as long as `is_needed`, whatever ends meanwhile.
+    ///
+    /// # Errors
+    /// The first end that would have ended the run.
+    fn serve_renderers(&mut self, is_needed: impl Fn() -> bool) -> Result<(), DirtError> {
+        let mut outcome = Ok(());
+        while is_needed() {
+            let served = self.serve_while(&is_needed);
+            if served.is_err() {
+                thread::sleep(PAUSE);
+            }
+            outcome = outcome.and(served);
+        }
+        outcome
     }
 
     /// Handles the end of a node.

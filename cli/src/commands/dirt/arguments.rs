@@ -67,7 +67,8 @@ pub(crate) struct DirtArguments {
     output: Option<PathBuf>,
     /// Show the volume in a browser instead, as raddle view does; nodes can be taken out of the
     /// work and put back there
-    #[arg(long = "view", conflicts_with_all = ["output", "frames", "turn", "iso_step"])]
+    #[arg(long = "view", conflicts_with_all = ["output", "frames", "turn", "iso_step", "stats"])]
+    #[arg(conflicts_with_all = ["profile", "trace", "up", "clip", "samples", "size"])]
     pub(super) view_page: bool,
     #[command(flatten)]
     pub(super) page: PageArguments,

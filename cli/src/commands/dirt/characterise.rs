@@ -12,7 +12,7 @@
 //! | `run` | a run, and the work of its threads |
 //! | `derive` | the properties that follow from a run |
 //! | `study` | the figures of the study |
-//! | `tables`, `charts` | tables 6 to 10 and figures 29 to 47 for these runs |
+//! | `tables`, `charts` | tables 6 to 10 and the figures of chapter 6 for these runs |
 //!
 //! # Source
 //! Parker, Efficient user-level event notification, chapter 6.
@@ -48,6 +48,7 @@ pub(super) fn run(arguments: &DirtArguments, options: &Options) -> Result<Report
     let wanted = &arguments.characterise;
     wanted.check(arguments)?;
     let base = model::parameters(&wanted.machine)?;
+    output::check_apart(arguments.output(), arguments.input.file.as_deref())?;
     let runs = Runs::open(arguments, options)?;
     let mut counted = Vec::new();
     for (nodes, renderers) in wanted.counted() {
@@ -63,9 +64,12 @@ pub(super) fn run(arguments: &DirtArguments, options: &Options) -> Result<Report
     let fit =
         MissFit::of(&counted, arguments.frames, true).map_err(raddle_model::ModelError::from)?;
     // The speed of a machine changes with time, so the runs of each number alternate.
-    let mut measured: Vec<Vec<Run>> = wanted.measure_nodes.iter().map(|_| Vec::new()).collect();
+    let mut measure_nodes = wanted.measure_nodes.clone();
+    measure_nodes.sort_unstable();
+    measure_nodes.dedup();
+    let mut measured: Vec<Vec<Run>> = measure_nodes.iter().map(|_| Vec::new()).collect();
     for _ in 0..wanted.measure_runs {
-        for (&nodes, of_nodes) in wanted.measure_nodes.iter().zip(&mut measured) {
+        for (&nodes, of_nodes) in measure_nodes.iter().zip(&mut measured) {
             of_nodes.push(runs.run(nodes, wanted.renderers(arguments), true)?);
         }
     }

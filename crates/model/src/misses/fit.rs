@@ -27,7 +27,8 @@ pub struct MissFit {
     pub model: MissModel,
     /// The share of the variance of the counts that the model explains, R²; 1 if they are equal.
     pub explained: f64,
-    /// The largest deviation of a count from the model, as a share of the count.
+    /// The largest deviation of a count from the model, as a share of the count, or of 1 if there
+    /// are no misses.
     pub error_max: f64,
 }
 
@@ -102,7 +103,9 @@ impl MissFit {
         let residual = |it: &[f64; 3]| it[2] - predicted(it);
         let left: f64 = points.iter().map(|it| residual(it) * residual(it)).sum();
         let all = sum(2, 2);
-        let errors = points.iter().map(|it| (residual(it) / it[2]).abs());
+        let errors = points
+            .iter()
+            .map(|it| (residual(it) / it[2].max(1.0)).abs());
         Ok(Self {
             model,
             explained: if all > 0.0 { 1.0 - left / all } else { 1.0 },

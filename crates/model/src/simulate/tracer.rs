@@ -225,8 +225,9 @@ impl Tracer {
 
     fn found(&self, client: &Tracers, counts: Counts, time: Nanoseconds) -> Found {
         let scenario = &self.scenario;
-        let nodes = f64::from(scenario.nodes);
-        let all = client.misses as f64;
+        // The supervisor's node is one of them.
+        let nodes = f64::from(scenario.nodes + u32::from(self.supervised.is_some()));
+        let all = (client.misses as f64).max(1.0);
         let cycle = (client.rendering + client.waited) / all;
         let occupied: Nanoseconds = counts
             .without_handler

@@ -7,7 +7,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use raddle_net::{Flags, Message, NetError, Node, NodeId, Port, PortId, Shape, TransportKind};
+use raddle_net::{
+    Flags, Message, NetError, Node, NodeId, Port, PortId, SendError, Shape, TransportKind,
+};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const PAIR: Shape = Shape { nodes: 2, ports: 1 };
@@ -50,7 +52,11 @@ fn ring(port: &mut Port, number: u32) {
         user: number,
         metadata: b"",
     };
-    port.send(FIRST, message, b"").expect("space for a message");
+    // The receiver may be slow.
+    while let Err(error) = port.send(FIRST, message, b"") {
+        assert_eq!(error, SendError::Full);
+        thread::yield_now();
+    }
 }
 
 /// Takes all messages that are there, and appends their numbers.

@@ -33,6 +33,12 @@ fn add(sum: &Cell<u64>, more: u64) {
     sum.set(sum.get().wrapping_add(more));
 }
 
+/// Returns a sum that may be a little below zero: a function may seem shorter than those that it
+/// has called, if the counters of CPUs differ.
+fn signed(sum: u64) -> f64 {
+    sum.cast_signed() as f64
+}
+
 /// Measures the calls of one thread.
 #[derive(Debug)]
 pub struct ThreadProfile {
@@ -127,7 +133,7 @@ impl ThreadProfile {
             interior_ns,
             exterior_ns,
         } = self.cost;
-        let count = |sum: &Cell<u64>| sum.get() as f64;
+        let count = |sum: &Cell<u64>| signed(sum.get());
         // The thread itself is not a call.
         let (own, outermost) = match pair {
             0 => (0.0, 0.0),
@@ -198,6 +204,6 @@ impl Profiler for ThreadProfile {
         if activity == self.activity {
             sum = sum.wrapping_add(ticks().saturating_sub(self.begun_ticks));
         }
-        sum as f64 * self.tick_ns()
+        signed(sum) * self.tick_ns()
     }
 }

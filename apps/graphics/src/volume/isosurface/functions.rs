@@ -2,8 +2,8 @@
 
 use raddle_trace::profile::{Activity, Function};
 
-/// Follows a packet of rays. The exclusive time is that of finding macrocells, and of the places
-/// in cells where rays cross the surface.
+/// Follows a packet of rays. The exclusive time is that of finding macrocells, and of the exact
+/// places of opaque surfaces.
 pub(super) static FOLLOW: Function = Function::new("follow rays", Activity::Compute);
 /// Enters a macrocell. The exclusive time is that for macrocells that the thread has kept.
 pub(super) static ENTER: Function = Function::new("enter macrocell", Activity::Compute);

@@ -55,7 +55,7 @@ pub(in crate::commands) struct CharacteriseArguments {
     #[arg(long, value_name = "N", default_value_t = 5, requires = "characterise")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(super) measure_runs: u16,
-    /// Folder for charts (.svg) of the study's figures 39 to 47
+    /// Folder for charts (.svg) after the study's figures 39, 40 and 47
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath, requires = "characterise")]
     pub(super) charts: Option<PathBuf>,
     #[command(flatten)]

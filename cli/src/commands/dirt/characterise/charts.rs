@@ -1,4 +1,4 @@
-//! Charts of the runs, after figures 39, 40, 43, 45 and 47 of the study.
+//! Charts of the runs, after figures 39, 40 and 47 of the study. Figures 29 to 38 are tables here.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ const NODES: Axis = Axis {
     unit: "",
     is_logarithmic: true,
 };
-const SECONDS: Axis = Axis {
+const TIME: Axis = Axis {
     name: "time of all renderers",
     unit: "ms per frame",
     is_logarithmic: false,
@@ -55,10 +55,10 @@ const ACTIVITIES: [(&str, Activity); 3] = [
     ("waiting for work", Activity::WaitForWork),
 ];
 
-/// Returns figures 39, 43 and 45: the time of each activity by the number of nodes.
+/// Returns figure 39: the time of each activity by the number of nodes.
 fn times(measured: &[Run]) -> Chart {
-    let title = "Time of renderers by number of nodes (figures 39 and 43)";
-    let mut chart = Chart::new(title, NODES, SECONDS);
+    let title = "Time of renderers by number of nodes (figure 39)";
+    let mut chart = Chart::new(title, NODES, TIME);
     for (name, activity) in ACTIVITIES {
         let point = |run: &Run| {
             let ns = run.time_ns(Kind::Renderer, activity);

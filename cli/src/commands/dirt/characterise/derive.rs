@@ -42,7 +42,12 @@ pub(super) fn characterised(
     let (waits_for_bricks, _) = run.of(Kind::Renderer, &["wait for brick"]);
     let (waits_for_work, _) = run.of(Kind::Renderer, &["wait for work"]);
     let per_wait = run.waits_ns(Kind::Renderer) / (waits_for_bricks + waits_for_work).max(1.0);
-    let requesting = run.work_of(Kind::Renderer, &["send request", "read from home"]);
+    // Looking for a line and producing a brick is work of a miss, too.
+    let of_miss = ["load brick", "prefetch bricks", "produce brick"];
+    let looking = run.work_of(Kind::Renderer, &of_miss).1;
+    let (requests_sent, requesting) =
+        run.work_of(Kind::Renderer, &["send request", "read from home"]);
+    let requesting = (requests_sent, requesting + looking);
     let prepared = run.work_of(Kind::Renderer, &["prepare scene"]);
     let supervisor_ns = run.cpu().supervisor_ms * 1e6 * frames;
     let layout = &runs.subject.layout;
@@ -50,7 +55,9 @@ pub(super) fn characterised(
     let pixels = size.0 * size.1;
     let element_bytes = layout.brick_bytes() / layout.edge().pow(3);
     Characterised {
-        render: Nanoseconds((run.work_ns(Kind::Renderer, Activity::Compute) - prepared.1) / frames),
+        render: Nanoseconds(
+            (run.work_ns(Kind::Renderer, Activity::Compute) - prepared.1 - looking) / frames,
+        ),
         prepare: per(prepared, scenes),
         request: per(requesting, misses) + Nanoseconds(per_wait * waits_for_bricks / misses),
         // One request may be for several bricks.

@@ -67,7 +67,7 @@ fn functions(run: &Run, kind: Kind) -> Table {
     table
 }
 
-/// Returns figures 31, 32 and 36: the shares of time.
+/// Returns figures 32 and 36: the shares of time.
 fn shares(run: &Run) -> Table {
     let columns = [
         ("thread", 0),

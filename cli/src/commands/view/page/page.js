@@ -91,7 +91,7 @@ async function show(header, bytes) {
   painter.imageSmoothingEnabled = true;
   painter.drawImage(bitmap, 0, 0, picture.width, picture.height);
   bitmap.close();
-  showNodes(header.nodes);
+  showNodes(header.nodes, header.id);
   command = header.command;
   $('command').textContent = command;
   $('message').textContent = header.empty ? 'Nothing is visible with these values.' : '';

@@ -9,7 +9,8 @@ pub struct Supervised {
     /// The number of tiles that a node has been assigned for each of its renderers.
     pub ahead: u32,
     /// The work and the misses of tiles, in any unit, in the order of assignment. If it is empty,
-    /// all tiles are equal. If a frame has another number of tiles, they are repeated.
+    /// all tiles are equal. If a frame has another number of tiles, they are repeated, or the last
+    /// ones are left out.
     tiles: Vec<[f64; 2]>,
 }
 
