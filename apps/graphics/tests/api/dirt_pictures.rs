@@ -446,3 +446,37 @@ fn options_out_of_range_are_errors() {
     });
     assert_eq!(error.to_string(), "isovalue NaN; expected a finite number");
 }
+
+// Regression: communicators ended at once with the supervisor, while renderers of two workers
+// waited for bricks of each other.
+#[test]
+fn workers_that_wait_for_each_other_end_with_the_supervisor() {
+    let volume = volume();
+    for turn in 0..12 {
+        let options = DirtOptions {
+            answers: Answers::Direct,
+            fetch: BrickFetch::Brick,
+            brick_edge: 3,
+            cache_bytes: 1,
+            tiles: TileRule::Fixed(8),
+            ..DirtOptions::new(2, 3)
+        };
+        let content = content(&volume, options.brick_edge, true, None);
+        let (stopped, ended) = run(TransportKind::Memory, &options, &content, |supervisor| {
+            let mut supervisor = supervisor.expect("all workers begin");
+            let mut left = turn;
+            let stopped = supervisor.render(&scene(500.0), |_, _| {
+                left -= 1;
+                match left {
+                    ..=0 => ControlFlow::Break(()),
+                    _ => ControlFlow::Continue(()),
+                }
+            });
+            stopped.is_err()
+        });
+        assert!(stopped, "{turn}");
+        for ended in ended {
+            ended.expect_err("the supervisor has left");
+        }
+    }
+}
