@@ -104,6 +104,15 @@ pub(super) fn run(
     Ok(None)
 }
 
+impl PageArguments {
+    /// Returns the options that were given.
+    pub(in crate::commands) fn given(&self) -> Vec<String> {
+        let port = (self.port != 0).then(|| format!("--port {}", self.port));
+        let no_open = self.no_open.then(|| "--no-open".to_owned());
+        port.into_iter().chain(no_open).collect()
+    }
+}
+
 /// Shows a content until the process is ended.
 ///
 /// # Errors

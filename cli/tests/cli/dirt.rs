@@ -268,6 +268,8 @@ fn wrong_calls_are_errors_of_one_line() {
         ("--tile 12", "a multiple of 8"),
         ("--on-demand --answers get", "expected direct or handler"),
         ("--brick 0", "1..=256"),
+        ("--port 8080 --no-open", "expected --view"),
+        ("--view", "cannot be used with"),
         ("--colour black,white", "one for each isovalue"),
     ] {
         let words: Vec<_> = options.split_whitespace().collect();

@@ -1,8 +1,9 @@
 //! A timeline that Raddle has recorded: its threads, and the facts about its processes.
 
 use raddle_timeline::{EventRecord, Timeline, Value};
-use raddle_trace::events::{ScopeCost, Thread};
+use raddle_trace::events::Thread;
 use raddle_trace::export::FACTS;
+use raddle_trace::profile::CallCost;
 use thiserror::Error;
 
 /// A timeline that Raddle has recorded.
@@ -42,7 +43,7 @@ pub struct Facts {
     /// The number of threads without events, because there were too many threads.
     pub refused_threads: u64,
     /// The cost of recording a scope.
-    pub scope_cost: ScopeCost,
+    pub scope_cost: CallCost,
     /// Facts about the runtimes of the process, as JSON: counters, places, traffic.
     pub runtimes: Vec<serde_json::Value>,
 }
@@ -189,9 +190,9 @@ impl Recording {
 
     /// Returns the cost of recording a scope in a process.
     #[must_use]
-    pub fn scope_cost(&self, process: u32) -> ScopeCost {
+    pub fn scope_cost(&self, process: u32) -> CallCost {
         let facts = self.facts_of(process);
-        facts.map_or_else(ScopeCost::default, |facts| facts.scope_cost)
+        facts.map_or_else(CallCost::default, |facts| facts.scope_cost)
     }
 
     /// Returns the number of workers of all processes, without compensating threads: that of the
@@ -322,7 +323,7 @@ impl Facts {
             until_ns: number("until_ns"),
             dropped_events: number("dropped_events").min(COUNT_MAX),
             refused_threads: number("refused_threads").min(COUNT_MAX),
-            scope_cost: ScopeCost {
+            scope_cost: CallCost {
                 interior_ns: cost_ns("scope_interior_ns").unwrap_or(0.0),
                 exterior_ns: cost_ns("scope_exterior_ns").unwrap_or(0.0),
             },

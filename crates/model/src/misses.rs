@@ -41,9 +41,7 @@ impl MissModel {
         let all = above_zero("tracer.misses", all)? * self.remote_share(nodes);
         Ok(all / (frames * nodes * renderers))
     }
-}
 
-impl MissModel {
     /// Returns the share of the counted misses that are misses on this number of nodes.
     pub(crate) fn remote_share(&self, nodes: f64) -> f64 {
         match self.is_remote_only {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use crate::profile::CallCost;
 use crate::record::kind::Kind;
 use crate::sources::Counts;
 
@@ -30,16 +31,7 @@ pub struct Events {
     /// The number of threads of which no events were kept, because there were too many threads.
     pub refused_threads: u64,
     /// The cost of recording a scope.
-    pub scope_cost: ScopeCost,
-}
-
-/// The cost of recording a scope: its begin and its end together. A profile subtracts it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ScopeCost {
-    /// The part that the time of the scope itself includes, in nanoseconds.
-    pub interior_ns: f64,
-    /// The part that only the time of the caller includes, in nanoseconds.
-    pub exterior_ns: f64,
+    pub scope_cost: CallCost,
 }
 
 /// A time in which nothing was recorded.

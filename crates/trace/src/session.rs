@@ -108,10 +108,11 @@ mod live {
     use raddle_sync::prim::{AtomicU64, Mutex, Relaxed, clock_ns, count_forks};
 
     use super::{BeginError, Detail, Options, Recording, pauses};
+    use crate::events::Events;
     use crate::events::decode::{Clock, Copied};
-    use crate::events::{Events, ScopeCost};
     use crate::is_forked;
     use crate::process;
+    use crate::profile::CallCost;
     use crate::record::live::buffer::{self, SEGMENT_BYTES};
     use crate::record::live::{names, recorder, set_recording, tracks};
     use crate::sources;
@@ -242,7 +243,7 @@ mod live {
                 .collect();
             // The names last: they include those of all events that were copied.
             let mut events = Events::decode(clock, copies, &pauses::all(), names::all(), refused);
-            events.scope_cost = ScopeCost {
+            events.scope_cost = CallCost {
                 interior_ns: clock.duration_ns(self.scope_cost.interior),
                 exterior_ns: clock.duration_ns(self.scope_cost.exterior),
             };

@@ -247,6 +247,13 @@ impl DirtArguments {
     /// # Errors
     /// [`CliError::WrongCall`].
     pub(super) fn check(&self) -> Result<(), CliError> {
+        let of_page = self.page.given();
+        if !self.view_page && !of_page.is_empty() {
+            return Err(CliError::WrongCall {
+                options: of_page.join(" "),
+                reason: "there is no page; expected --view".to_owned(),
+            });
+        }
         let numbers = [
             ("turn", self.turn.unwrap_or_default()),
             ("iso-step", self.iso_step),

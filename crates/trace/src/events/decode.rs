@@ -2,7 +2,8 @@
 
 use raddle_sync::log_segment::LogCopy;
 
-use super::{Event, Events, Pause, ScopeCost, Thread, Track};
+use super::{Event, Events, Pause, Thread, Track};
+use crate::profile::CallCost;
 use crate::record::kind::Kind;
 use crate::record::live::buffer::SEGMENT_WORDS;
 use crate::record::live::head::{argument_of, kind_of, len_of, ticks_of_head};
@@ -41,7 +42,7 @@ impl Events {
             pauses: pauses.iter().map(|pause| Pause::of(clock, pause)).collect(),
             names,
             refused_threads,
-            scope_cost: ScopeCost::default(),
+            scope_cost: CallCost::default(),
         }
     }
 }

@@ -17,7 +17,8 @@ static OUTER: Function = Function::new("cost, outer", Activity::Compute);
 static MIDDLE: Function = Function::new("cost, middle", Activity::Synchronise);
 static INNER: Function = Function::new("cost, inner", Activity::Compute);
 
-/// The cost of a call: of its begin and its end together.
+/// The cost of a call in a profile, or of a scope in a recording: of its begin and its end
+/// together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallCost {
     /// The part that the time of the function itself includes, in nanoseconds.
